@@ -1,4 +1,4 @@
-/* accept: a person has seen what is damaged. */
+/* accept: record that a person has seen damage. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 enum { REASON_BYTES_MAX = 2000 };
 
-/* FILE:LINE, or FILE. */
+/* Read a place: FILE:LINE, or FILE. */
 static int read_place(struct roger_str place, struct roger_damage *accepted, struct roger_err *err)
 {
 	size_t at = place.length;
@@ -27,7 +27,7 @@ static int read_place(struct roger_str place, struct roger_damage *accepted, str
 					 "place: lines are numbered from 1");
 }
 
-/* The document of a run that has errors: *ret_kind and *ret_sha256 say what was seen. */
+/* If the place is a run's document with errors, set accepted->kind, and its digest in sha256. */
 static int look_for_document(struct roger *roger, struct rg_arena *arena,
 			     struct roger_damage *accepted, struct roger_err *err)
 {
@@ -62,7 +62,7 @@ int rg_verb_accept(struct roger *roger, const struct roger_accept_request *reque
 	r = read_place(request->place, &accepted, err);
 	if (r < 0)
 		return r;
-	/* They come back in the reply, which outlives the request and this call. */
+	/* Copy the texts, since the reply has them and outlives the request. */
 	if (!rg_arena_copy(reply->memory, request->reason, &accepted.reason) ||
 	    !rg_arena_print(reply->memory, &accepted.accepted_by, "uid %lld%s%.140s",
 			    (long long)geteuid(), agent && *agent ? ", agent " : "",

@@ -11,7 +11,7 @@ static struct rg_log_query query_of(const struct roger_activity_request *request
 		.until_ms = request->until_ms,
 		.newest = request->newest,
 		.after_line = request->after,
-		/* Bad lines are told once, not on every page. */
+		/* Bad lines are reported once, not on every page. */
 		.strays = request->after == 0,
 	};
 

@@ -40,7 +40,7 @@ static void add_agent(struct roger_str details, struct roger_str agent, struct r
 	rg_buf_add_char(out, '}');
 }
 
-/* Details from a program may come in any layout; who acted is added where they do not say it. */
+/* Normalize the details, and add who acted if they do not say it. */
 static int make_details(const struct roger_log_request *request, struct rg_arena *arena,
 			struct roger_str *ret, struct roger_err *err)
 {
@@ -68,7 +68,7 @@ static int refuse_actor(const struct roger *roger, const char *member, struct ro
 			      member, RG_STR_ARGS(roger->caller.name));
 }
 
-/* An object that says another than the caller acted, or roger itself. */
+/* Refuse an object that says somebody else than the caller acted, or roger itself. */
 static int check_actor(const struct roger *roger, const struct rg_value *object,
 		       struct roger_err *err)
 {
@@ -81,7 +81,7 @@ static int check_actor(const struct roger *roger, const struct rg_value *object,
 							     : ROGER_OK;
 }
 
-/* Who may speak under one name only writes what that one did, now. */
+/* A caller bound to one name may only write what that agent did, now: check that, and set it. */
 static int claim_entry(const struct roger *roger, struct rg_arena *arena,
 		       struct roger_activity *entry, struct roger_err *err)
 {
@@ -140,7 +140,7 @@ static int compose(const struct roger_log_request *request, struct rg_arena *are
 	return r < 0 || rg_record_keep(&rg_activity_record, entry, arena) ? r : rg_fail_memory(err);
 }
 
-/* An entry of other tools: what it says is kept, how it is laid out is not. */
+/* Read an entry of another tool: its content is kept, its layout is not. */
 static int read_entry(const struct roger_log_request *request, struct rg_arena *arena,
 		      struct roger_activity *entry, struct roger_err *err)
 {

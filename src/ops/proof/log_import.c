@@ -2,7 +2,7 @@
  * log_import: entries that other tools wrote.
  *
  * The text is judged line by line before anything is written; a bad line is
- * reported and stops nothing.  What fits is then appended in one write:
+ * reported and stops nothing.  The good lines are then appended in one write:
  * importing a text twice adds its entries twice.
  */
 #include "ops/note.h"

@@ -1,10 +1,10 @@
-/* What the documents of runs say happened.  What is judged of them now is no event: what it is
- * judged by has its own. */
+/* Events from the documents of runs.  The present judgement of a run is no event; the facts that it
+ * is judged by are. */
 #include "ops/proof/telling.h"
 
 #include "facts/sentence.h"
 
-/* A run that is told of. */
+/* A run whose events are collected. */
 struct telling_run {
 	struct rg_telling *telling;
 	const struct rg_run_document *document;
@@ -38,7 +38,7 @@ static int keep(const struct telling_run *of, struct rg_event event, struct roge
 	return words.failed ? rg_fail_memory(err) : rg_telling_keep(of->telling, &event, err);
 }
 
-/* Dispatched, late or not, and completed. */
+/* Keep the events of its dispatch, its deadline if it was late or is open, and its completion. */
 static int keep_result(const struct telling_run *of, struct roger_err *err)
 {
 	const struct rg_receipts *receipts = &of->document->receipts;
@@ -66,7 +66,7 @@ static int keep_result(const struct telling_run *of, struct roger_err *err)
 	return keep(of, event, err);
 }
 
-/* When the message that confirmed the forward was read; else when it was judged so. */
+/* Keep the forward, at the time when its message was read; else when the status was written. */
 static int keep_forward(const struct telling_run *of, struct roger_err *err)
 {
 	const struct rg_history *history = &of->telling->history;
@@ -89,8 +89,8 @@ static int keep_forward(const struct telling_run *of, struct roger_err *err)
 	return keep(of, event, err);
 }
 
-/* "2026-04-24T02:50:00.000Z recovery attempt 1: ..."; a note without an instant has none of its
- * own. */
+/* Keep the notes, such as "2026-04-24T02:50:00.000Z recovery attempt 1: ...".  A note without an
+ * instant gets that of the dispatch. */
 static int keep_notes(const struct telling_run *of, struct roger_err *err)
 {
 	static const char recovery[] = "recovery attempt ";
@@ -122,19 +122,19 @@ static int keep_notes(const struct telling_run *of, struct roger_err *err)
 	return r < 0 || told || !event.said.at_ms ? r : keep(of, event, err);
 }
 
-/* How the child ended, where it did not end well, until somebody has dealt with it. */
+/* Keep a failure: that the child was lost or failed, and that somebody has dealt with it. */
 static int keep_failure(const struct telling_run *of, struct roger_err *err)
 {
 	const struct roger_run *run = of->run;
 	struct rg_event event = of_run(of, ROGER_EVENT_LOST, of->document->receipts.completed_ms);
 	int r = ROGER_OK;
 
-	/* Its processes are gone, which is seen now and written nowhere. */
+	/* The processes are gone, which is seen now and written nowhere. */
 	if (of->document->receipts.child_lost && !run->exit.length)
 		event.said.at_ms = of->telling->now_ms;
 	if (!event.said.at_ms)
 		(void)!rg_clock_read_rfc3339(run->ended_at, &event.said.at_ms);
-	/* Documents of older programs say when the status was last written. */
+	/* Documents of older programs only say when the status was last written. */
 	if (!event.said.at_ms && !rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms))
 		event.said.at_ms = of->telling->now_ms;
 	if (run->status == ROGER_RUN_BLOCKED)
@@ -174,11 +174,11 @@ int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits 
 	struct rg_run_list list;
 	struct roger_run run;
 	size_t i;
-	/* What is not valid is told by `runs`, and by `doctor`. */
+	/* Invalid documents are reported by `runs`, and by `doctor`. */
 	int r = rg_run_list_load(telling->roger, wish, telling->arena, &list, err);
 
 	for (i = 0; r == ROGER_OK && i < list.count; i++) {
-		/* Whoever took over from its owner did not dispatch it. */
+		/* Use the former owner: its successor did not dispatch the run. */
 		run = list.documents[i].run;
 		if (list.documents[i].former.length)
 			run.owner = list.documents[i].former;

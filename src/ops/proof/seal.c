@@ -14,7 +14,7 @@ void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out)
 	rg_record_encode(&rg_seal_reply_record, &unsigned_one, out);
 }
 
-/* Of what is hashed; a result that its owner cannot read may be sent again, in another message. */
+/* How many parts of a run are hashed.  The last, the result's message, may change until read. */
 enum { DISPATCH_PARTS = 6, COMPLETION_PARTS = 8, ALL_PARTS };
 
 bool rg_seal_is_final(struct roger_str status)
@@ -30,7 +30,7 @@ static size_t count_parts(struct roger_str status)
 	return rg_seal_is_final(status) ? ALL_PARTS : DISPATCH_PARTS;
 }
 
-/* Of its dispatch, of its completion where that had come, and of the first notes. */
+/* Hash the first `count` parts of a run, and the notes that it had when it was sealed. */
 static int hash_parts(const struct roger_run *run, const struct roger_seal_entry *sealed,
 		      size_t count, struct rg_arena *arena, struct roger_str *ret_fixed,
 		      struct roger_err *err)
@@ -50,7 +50,7 @@ static int hash_parts(const struct roger_run *run, const struct roger_seal_entry
 	return rg_kept(!text.failed && rg_arena_copy(arena, rg_str(sha256), ret_fixed), err);
 }
 
-/* A seal of an older roger has the message of a result that was not forwarded, too. */
+/* Hash what does not change.  Older seals also have the message of a result not yet forwarded. */
 static int find_fixed(const struct roger_run *run, const struct roger_seal_entry *sealed,
 		      struct rg_arena *arena, struct roger_str *ret_fixed, struct roger_err *err)
 {
@@ -85,7 +85,7 @@ int rg_seal_document(const struct rg_run_text *text, const struct roger_seal_ent
 			    RG_STR_ARGS(text->file)) ||
 	    !rg_arena_copy(arena, rg_str(sha256), &ret_entry->sha256))
 		return rg_fail_memory(err);
-	/* What it says of itself; nothing where it is no document of a run. */
+	/* Add what the document says of itself; nothing if it is not a valid document of a run. */
 	r = rg_run_read(text->text, &json, arena, &run, &receipts, NULL);
 	if (r == ROGER_OK) {
 		ret_entry->status = rg_str(rg_run_status_names[run.status]);
@@ -159,7 +159,7 @@ int rg_verb_seal(struct roger *roger, const struct roger_empty_request *request,
 
 	(void)request;
 	r = rg_engine_seal_key(roger->engine, true, reply->memory, &key, err);
-	/* Documents speak of messages: so they come first, and what they speak of is sealed. */
+	/* Documents name messages, so they are read first: then these messages are sealed. */
 	if (r == ROGER_OK)
 		r = rg_engine_runs(roger->engine, NULL, NULL, reply->memory, &runs, err);
 	if (r == ROGER_OK)

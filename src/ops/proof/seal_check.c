@@ -1,4 +1,4 @@
-/* A seal against what stands here now. */
+/* Check a seal against the present journals and documents. */
 #include "ops/proof/seal.h"
 
 #include <stdio.h>
@@ -100,7 +100,7 @@ static int check_key(struct checking *checking, struct roger_str given, struct r
 
 /* -------------------------------------------------------------- journals -- */
 
-/* The first line of those among which the first difference lies, and the last of them. */
+/* Find the lines, first to last, among which the first difference lies, by the marks. */
 static void find_difference(const struct roger_seal_entry *entry, const struct rg_digest *digest,
 			    int64_t *ret_first, int64_t *ret_last)
 {
@@ -120,7 +120,7 @@ static void find_difference(const struct roger_seal_entry *entry, const struct r
 static bool was_changed(const struct checking *checking, const char *file)
 {
 	const struct roger_journal_list *journals = &checking->reply->journals;
-	int64_t sealed = -1; /* bytes; it was not there then */
+	int64_t sealed = -1; /* its bytes; -1: it was not there then */
 	size_t i;
 
 	for (i = 0; i < checking->digests.count && sealed < 0; i++)
@@ -133,8 +133,8 @@ static bool was_changed(const struct checking *checking, const char *file)
 }
 
 /*
- * Could purge have rewritten it?  It writes digests of what it drops, drops
- * nothing before there are more cycles than it keeps, and leaves a whole chain.
+ * Could purge have rewritten the file? It writes digests of keys that it drops, drops nothing
+ * before there are more cycles than it keeps, and leaves a whole chain.
  */
 static int may_be_purged(const struct checking *checking, struct roger_str file, bool *ret_may,
 			 struct roger_err *err)
@@ -218,7 +218,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* "messages.jsonl:12": the number, where it is a sealed line of that file; 0: it is not. */
+/* Return the number of a citation such as "messages.jsonl:12"; 0: it is no sealed line of entry. */
 static int64_t cited_line(struct roger_str citation, const struct roger_seal_entry *entry)
 {
 	const char *colon = memrchr(citation.data, ':', citation.length);
@@ -235,7 +235,7 @@ static int64_t cited_line(struct roger_str citation, const struct roger_seal_ent
 		       : 0;
 }
 
-/* The lines of a journal that are cited and sealed, each once. */
+/* Wish for the lines of a journal that are cited and sealed, each once. */
 static int wish_lines(struct checking *checking, const struct roger_strs *cite,
 		      const struct roger_seal_entry *entry, struct rg_digest_wish *wish,
 		      struct roger_err *err)
@@ -358,7 +358,7 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 	size_t i;
 	int r;
 
-	/* Behind those of the chains. */
+	/* Add findings behind those about the chains. */
 	checking.findings =
 		(struct rg_findings){ reply->memory,
 				      (struct roger_finding *)(uintptr_t)reply->findings.items,

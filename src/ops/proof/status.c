@@ -1,7 +1,7 @@
 /* status: what needs attention now, and what to type next. */
 #include "ops/proof/causes.h"
 
-/* Who sits in which git worktree, and whose mail waits where one is gone. */
+/* List the agents with a git worktree, and those whose worktree is gone but have unread mail. */
 static int show_seats(struct roger *roger, struct roger_seat_list seats,
 		      struct roger_seat_list *ret_list, struct roger_err *err)
 {

@@ -27,8 +27,7 @@ static bool is_itself(const struct roger_run *run, struct roger_str name)
 	return rg_str_equal(run->run, name);
 }
 
-/* What names a task in the send log, the dead letters and the activity log: in the first of them.
- */
+/* How many of the logs are asked for a task: the two of mail, or the activity log, too. */
 enum { LOGS_OF_MAIL = 2, LOGS_OF_TASKS };
 
 static int tell_task(struct rg_telling *telling, struct roger_str task, size_t logs_count,
@@ -47,7 +46,7 @@ static int tell_task(struct rg_telling *telling, struct roger_str task, size_t l
 	return r;
 }
 
-/* The messages with a key of the task; the send log may have forgotten some, and have others. */
+/* Tell of messages with a key of the task; the send log may have purged some, and have others. */
 static int tell_keyed(struct rg_telling *telling, struct roger_str task, struct roger_err *err)
 {
 	const struct rg_query query = { .key = task, .of_task = true };
@@ -56,7 +55,7 @@ static int tell_keyed(struct rg_telling *telling, struct roger_str task, struct 
 	return r < 0 ? r : rg_tell_attempted(telling, err);
 }
 
-/* The messages that the runs gathered so far name. */
+/* Tell of the messages that the runs gathered so far name. */
 static int tell_results(struct rg_telling *telling, struct roger_err *err)
 {
 	const struct roger_run *run;
@@ -76,7 +75,7 @@ static int tell_results(struct rg_telling *telling, struct roger_err *err)
 	return rg_tell_ids(telling, ids, count, err);
 }
 
-/* What was sent, or could not be, about the runs gathered so far. */
+/* Tell what was sent, or could not be, about the runs gathered so far. */
 static int tell_mail_of_runs(struct rg_telling *telling, struct roger_err *err)
 {
 	char task[RG_FILE_NAME_BYTES];
@@ -134,7 +133,7 @@ static int tell_run(struct rg_telling *telling, struct roger_str run_id, struct 
 	return r < 0 ? r : rg_tell_attempts(telling, rg_str(task), err);
 }
 
-/* Of the mail of those that it took over from: what waits for it, and what it read. */
+/* Tell of mail in boxes that the agent took over: what waits there, and what it has read. */
 static int tell_taken_over(struct rg_telling *telling, struct roger_str agent,
 			   struct roger_err *err)
 {
@@ -192,7 +191,7 @@ static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct
 		r = tell_taken_over(telling, agent, err);
 	if (r == ROGER_OK)
 		r = rg_tell_runs(telling, agent, is_of_agent, err);
-	/* All that is known of it may be notes about mail that another agent gets now. */
+	/* Perhaps there are only notes, about mail that another agent gets now. */
 	if (r == ROGER_OK && is_empty(telling)) {
 		telling->own = true;
 		r = rg_tell_entries(telling, entries[ACTIVITY], err);
@@ -203,7 +202,7 @@ static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct
 
 /* -------------------------------------------------------------- the subject -- */
 
-/* Who tells the history of what. */
+/* The function that tells the history of each kind of subject. */
 static int (*const tells[])(struct rg_telling *, struct roger_str, struct roger_err *) = {
 	[ROGER_SUBJECT_ISSUE] = tell_issue,
 	[ROGER_SUBJECT_TASK] = tell_of_task,
@@ -211,7 +210,7 @@ static int (*const tells[])(struct rg_telling *, struct roger_str, struct roger_
 	[ROGER_SUBJECT_AGENT] = tell_agent,
 };
 
-/* One of the four members that are called as what they name, or none. */
+/* Take the subject from one of the four members named after it, or only the name from `what`. */
 static int named_subject(const struct roger_timeline_request *request,
 			 struct roger_timeline_reply *reply, struct roger_err *err)
 {
@@ -233,7 +232,7 @@ static int named_subject(const struct roger_timeline_request *request,
 					   "what: expected one issue, task, run or agent");
 }
 
-/* Which of the four a name is; more than one is told. */
+/* Find out which kind the name is of; a note says if it is of another one, too. */
 static int look_up(struct roger *roger, struct roger_timeline_reply *reply, struct roger_err *err)
 {
 	static const int order[] = { ROGER_SUBJECT_RUN, ROGER_SUBJECT_AGENT, ROGER_SUBJECT_ISSUE };
@@ -272,7 +271,7 @@ static int look_up(struct roger *roger, struct roger_timeline_reply *reply, stru
 
 /* ------------------------------------------------------------------ verb -- */
 
-/* The last events, as many as were asked for. */
+/* Reply with the last events, as many as were asked for. */
 static int reply_with(struct rg_history *history, size_t limit, struct roger_timeline_reply *reply,
 		      struct roger_err *err)
 {
@@ -292,7 +291,7 @@ static int reply_with(struct rg_history *history, size_t limit, struct roger_tim
 	return rg_history_agents(&reply->events, reply->memory, &reply->agents, err);
 }
 
-/* What there is under a name near one that nothing is known of; "": nothing. */
+/* Find a known name near an unknown one; "": none. */
 static struct roger_str find_near(struct roger *roger, enum roger_subject subject,
 				  struct roger_str what, struct rg_arena *arena)
 {
@@ -311,7 +310,7 @@ static struct roger_str find_near(struct roger *roger, enum roger_subject subjec
 	return nearest.word;
 }
 
-/* A name that is of nothing else may be a task, or an agent that never sent or got anything. */
+/* A name of no other kind may be a task, or an agent that never sent or got anything. */
 static int tell_any(struct rg_telling *telling, bool guessed, struct roger_timeline_reply *reply,
 		    struct roger_err *err)
 {
@@ -332,7 +331,7 @@ static int tell(struct rg_telling *telling, const struct roger_timeline_request 
 	int r = tell_any(telling, guessed, reply, err);
 	struct roger_str near;
 
-	/* What came later shows that the name is known; it is left out again below. */
+	/* Later events show that the name is known; they are left out again below. */
 	if (r == ROGER_OK && request->until_ms && is_empty(telling)) {
 		telling->until_ms = 0;
 		r = tell_any(telling, guessed, reply, err);

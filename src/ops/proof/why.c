@@ -51,7 +51,7 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 	return r;
 }
 
-/* What trace says of it, and what its recipient's mail says is to be done. */
+/* Answer with what trace says of the message, and what is to be done for its recipient's mail. */
 static int about_message(struct asking *asking, const struct roger_trace *trace,
 			 struct roger_err *err)
 {
@@ -79,7 +79,7 @@ static int about_message(struct asking *asking, const struct roger_trace *trace,
 	return ROGER_OK;
 }
 
-/* The message that was meant, as trace knows it; *ret_trace NULL: none. */
+/* Find the message that was meant, as trace knows it, in reply->traces. */
 static int find_message(struct roger *roger, const struct roger_why_request *request,
 			struct roger_trace_reply *reply, struct roger_err *err)
 {
@@ -91,7 +91,7 @@ static int find_message(struct roger *roger, const struct roger_why_request *req
 	return r < 0 ? r : rg_verb_trace(roger, resolved, reply, err);
 }
 
-/* Also one that only began a session, or is the successor of one that retired. */
+/* Is it an agent, even one that only began a session, or is the successor of a retired one? */
 static bool is_known(const struct rg_causes *causes, struct roger_str name)
 {
 	return rg_name_valid(name) &&
