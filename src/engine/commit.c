@@ -213,6 +213,7 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 	return ROGER_OK;
 }
 
+/* Print a staged line, with its number, for the store; false: there are no more lines. */
 static bool compose(void *context, size_t line, struct rg_buf *out)
 {
 	const struct rg_engine *engine = context;
@@ -331,6 +332,7 @@ static int refresh_to_end(struct rg_engine *engine, struct roger_err *err)
 	return rg_index_refresh(engine->index, end, err);
 }
 
+/* Count exactly, by the index: over the limit is an outcome; otherwise correct the figure. */
 static int resolve_limit(struct rg_engine *engine, size_t which, bool whole_issue,
 			 struct rg_outcome *ret_outcome, struct roger_err *err)
 {

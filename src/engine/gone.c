@@ -130,6 +130,7 @@ struct search {
 	struct roger_strs removed;
 };
 
+/* Find the logs that are there, those that the figures know and those they do not. */
 static int find_there(struct search *search, struct roger_err *err)
 {
 	struct rg_store *store = search->engine->store;
@@ -240,6 +241,7 @@ static bool wants_no_text(void *context, struct roger_str file, uint64_t stamp)
 	return false;
 }
 
+/* Are there fewer run documents than are known?  Then name those that are gone, or their folder. */
 static int judge_runs(struct search *search, struct roger_err *err)
 {
 	const uint64_t hash = runs_hash(), known = rg_tally_count(search->engine->store, hash);

@@ -197,19 +197,19 @@ enum known {
 	BEGUN,	/* id of an attempt with new entries */
 	KEYED,	/* id of a line with a key that was read */
 	CYCLE,	/* id of a cycle that was not purged */
-	LOGGED, /* from the start: id of an attempt that ended in the logs */
+	LOGGED, /* from the start: id of an attempt that the logs have as delivered */
 	OPEN,	/* from the start: id of one whose message may have been read since */
 };
 
 struct carrying {
 	struct rg_engine *engine;
-	struct rg_arena *arena; /* of batches */
-	struct rg_arena *line;	/* of the line that is looked at */
+	struct rg_arena *arena; /* for the batches */
+	struct rg_arena *line;	/* for the current line */
 	struct {
 		struct batch *items;
 		size_t count;
 	} batches;
-	size_t bytes;	       /* in the batches */
+	size_t bytes;	       /* bytes in the batches */
 	uint64_t from, stated; /* how far the logs are known to be; what the mark says */
 	bool all;	       /* every line is read */
 	bool failed;	       /* a log could not be written */
@@ -372,6 +372,7 @@ static int carry_gone(struct carrying *carrying, const struct roger_message *mes
 	return r < 0 || !last.pending || purged ? r : carry_entry(carrying, &attempt, err);
 }
 
+/* Copy what a line of a message with a key tells of its attempt. */
 static int carry_message(struct carrying *carrying, const struct roger_message *message,
 			 struct rg_arena *arena, struct roger_err *err)
 {

@@ -9,7 +9,7 @@
 /* BYTES_EACH: a guess of what a message takes, so that the table of messages seldom grows. */
 enum { TELL_LINES = 8192, BYTES_EACH = 400 };
 
-/* What struct rg_walk_message has room for. */
+/* The limits of the bit fields of struct rg_walk_message. */
 #define BYTES_MAX (UINT64_C(1) << 38)
 _Static_assert(RG_LINE_BYTES_MAX == 1 << 23, "its length less one fits");
 

@@ -1,3 +1,4 @@
+/* The index file: its tables and statements; opening, updating, rebuilding and healing it. */
 #include "index/index_db.h"
 
 #include <stdio.h>

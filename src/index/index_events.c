@@ -59,11 +59,11 @@ struct intake {
 	int64_t size;
 	int64_t number; /* the file's in event_files: hash of its name */
 	int64_t offset, lines;
-	int64_t last_offset, last_length, last_hash; /* of a log */
-	int64_t byte;				     /* of the line that is read */
+	int64_t last_offset, last_length, last_hash; /* the last line read, of a log */
+	int64_t byte;				     /* offset of the current line */
 	struct rg_table lives;	 /* struct known: messages whose lines were read last */
 	struct rg_arena *memory; /* their texts */
-	struct rg_buf words;	 /* of one line */
+	struct rg_buf words;	 /* what one line says */
 	bool fresh;		 /* the table was empty: no note tells of a message yet */
 	struct rg_chain chain;
 	bool doubt_known; /* the line in doubt is known to be altered */
@@ -109,11 +109,11 @@ struct life {
 	int64_t of;
 	bool known, held, read, handed, archived;
 	bool acked, noted;		  /* an acknowledgement is known; from a note only */
-	int64_t at_ms;			  /* of its last row */
-	struct roger_str worker;	  /* of its last lease */
+	int64_t at_ms;			  /* time of its last row */
+	struct roger_str worker;	  /* holder of its last lease */
 	int64_t claimed_ms, until_ms;	  /* when the lease began, 0: not known; when it ends */
 	int64_t claim;			  /* row of the lease while it is in force */
-	int64_t acked_at_ms, outcome;	  /* of its last acknowledgement */
+	int64_t acked_at_ms, outcome;	  /* its last acknowledgement */
 	int64_t look, look_ms;		  /* the row that tells of its first look; 0: none */
 	bool look_undated, look_noted;	  /* its time is not known; the row is of a note */
 	int64_t due, due_ms, due_attempt; /* the row of its deadline to be read; 0: none */
@@ -437,6 +437,7 @@ static int add_due(struct intake *intake, struct life *life, const struct roger_
 	return r < 0 || !waits ? r : add_dated(intake, life, &row, err);
 }
 
+/* Add the rows for what a line changes in the state of its message. */
 static int add_state(struct intake *intake, struct life *life, const struct roger_message *after,
 		     struct roger_err *err)
 {

@@ -356,6 +356,7 @@ static int follow_first(struct rg_index *index, const struct rg_entry *first,
 	return r;
 }
 
+/* Change or archive a message that the tables have; *ret_known false: they have none of that id. */
 static int use_known(struct rg_index *index, const struct roger_message *message,
 		     const struct rg_line *line, bool *ret_known, struct roger_err *err)
 {

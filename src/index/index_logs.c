@@ -363,7 +363,7 @@ struct seeing {
 	rg_event_see *see;
 	void *context;
 	bool told;     /* rows have all columns (EVENT) */
-	int64_t count; /* of rows so far */
+	int64_t count; /* rows so far */
 };
 
 static struct rg_event event_of(sqlite3_stmt *row)

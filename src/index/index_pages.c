@@ -1,3 +1,4 @@
+/* The pages of the index file, their checksums, roots and checkpoints. */
 #include "index/index_pages.h"
 
 #include <stddef.h>

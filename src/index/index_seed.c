@@ -63,7 +63,7 @@ static const char put_row[] =
 
 struct table {
 	struct rg_index *index;
-	int64_t end; /* of the journal that the index has read */
+	int64_t end; /* how much of the journal the index has read */
 	sqlite3 *db;
 	sqlite3_stmt *put, *drop;
 	struct rg_arena *arena; /* for one message */

@@ -1,3 +1,4 @@
+/* The check of send logs: tables in memory for the lines, and a SELECT for each rule. */
 #include "index/index_sends.h"
 
 #include <sqlite3.h>

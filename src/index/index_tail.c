@@ -44,6 +44,7 @@ void rg_index_tail_drop(struct rg_index *index)
 	*tail = (struct rg_index_tail){ 0 };
 }
 
+/* Forget the lines that are kept, and start again where the tables end. */
 static int begin(struct rg_index *index, struct roger_err *err)
 {
 	const struct rg_index_progress *progress = &index->progress;

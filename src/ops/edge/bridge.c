@@ -536,7 +536,7 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 		rg_table_deinit(&bridge->still);
 		r = rg_bridge_reopen_lost(look->roger, bridge, err);
 	}
-	/* This makes new names come behind those that are there. */
+	/* Listing the taken files makes new names come behind theirs. */
 	if (full && r == ROGER_OK)
 		r = rg_triggers_taken(&bridge->triggers, bridge->scratch, &leftover, err);
 	look->now_taken = bridge->triggers.last_ms + 1;

@@ -1,3 +1,4 @@
+/* attempt: waiting for a reading, giving up, dead letters, and leases that wear out. */
 #include "ops/keys/attempt.h"
 
 #include <stdio.h>

@@ -15,7 +15,7 @@ struct purging {
 	struct rg_arena *arena;
 	struct roger_cycle_list cycles;
 	int64_t oldest_kept;	     /* number of a cycle */
-	struct roger_attempt *lines; /* of one sender */
+	struct roger_attempt *lines; /* the lines of one sender */
 	size_t count;
 	struct roger_attempt *states; /* the last line of each attempt */
 	size_t state_count;

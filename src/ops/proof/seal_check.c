@@ -16,7 +16,7 @@ struct checking {
 	struct roger_seal_reply seal;
 	struct roger_verify_reply *reply;
 	struct rg_findings findings;
-	struct rg_digests digests; /* of the journals, in the order of the seal */
+	struct rg_digests digests; /* the journals' digests, in the order of the seal */
 	struct rg_run_texts runs;
 };
 

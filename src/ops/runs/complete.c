@@ -17,7 +17,7 @@ struct completion {
 	struct roger_str child_exit; /* "": not known */
 	struct roger_str text;	     /* the result; "": there is none, or a message has it */
 	struct roger_str again;	     /* the message that nobody can read, and that is sent again */
-	struct roger_str message_id; /* of the result; "": there is none */
+	struct roger_str message_id; /* has the result; "": none has */
 	bool failed;		     /* it ended, and no result came of it */
 	struct roger_str ended;	     /* if it failed: "exit 3"; */
 	struct roger_str told_by;    /* the message that its owner got; */

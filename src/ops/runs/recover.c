@@ -17,7 +17,7 @@ static const char escalated[] = "escalated", reached_nobody[] = "escalation refu
 struct attempt {
 	struct roger *roger;
 	struct rg_arena *arena;
-	struct roger_str source;   /* as asked for, or "" */
+	struct roger_str source;   /* the one asked for, or "" */
 	struct roger_str found_by; /* source of the result; "": there is none */
 	struct roger_str message_id;
 	bool read;		/* the owner has read it already */

@@ -29,7 +29,7 @@ struct watch {
 	struct rg_arena *arena;
 	struct roger_str run_id;
 	int64_t dispatched_ms, beat_every_ms;
-	int64_t chars_max;		      /* of a message */
+	int64_t chars_max;		      /* the longest message */
 	struct rg_child *child;		      /* NULL: it is gone */
 	struct rg_last_output output, errors; /* of streams that pass through us */
 	struct roger_str command;	      /* "": another process started it */

@@ -1,3 +1,4 @@
+/* The document of a run: read and judged, and changed under the record lock. */
 #include "ops/runs/run_document.h"
 
 #include "ops/caller.h"
@@ -384,7 +385,7 @@ int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *d
 	if (!run)
 		return rg_fail_memory(err);
 	*run = document->run;
-	/* Some of its texts belong to the request, which may not live as long. */
+	/* Some texts of the run belong to the request, which may not live as long. */
 	if (!rg_record_keep(&rg_run_record, run, reply->memory))
 		return rg_fail_memory(err);
 	reply->runs = (struct roger_run_list){ run, 1 };
