@@ -572,7 +572,7 @@ int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messa
 		id = rg_damage_stands(engine->store, &rg_store_messages, &damages.items[i])
 			     ? message_of(engine, &damages.items[i], arena)
 			     : RG_STR("");
-		/* Damage that nobody has accepted wins. */
+		/* Unaccepted damage wins over accepted damage. */
 		for (k = 0; k < count && id.length; k++)
 			if (rg_str_equal(messages[k].id, id) &&
 			    (!messages[k].altered || altered != ROGER_ALTERED_ACCEPTED))

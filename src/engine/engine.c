@@ -195,7 +195,7 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 	uint64_t end;
 	int r;
 
-	/* A figure above 0 is enough for `may`, without settling. */
+	/* If the figure is above 0 there may be mail: no need to settle. */
 	*ret_may = head.shared && has_unread(engine, agent);
 	if (*ret_may)
 		return ROGER_OK;
@@ -259,7 +259,7 @@ int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 
 int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
 {
-	/* Called repeatedly: rebuilt figures do not know that this handle has the lock. */
+	/* This handle may have the lock already, which rebuilt figures do not know. */
 	if (rg_store_holds(engine->store, RG_LOCK_BRIDGE))
 		return ROGER_OK;
 	return rg_store_take(engine->store, RG_LOCK_BRIDGE, wait_ms, err);
@@ -368,7 +368,7 @@ bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 
 	if (rg_tally_knows_agent(engine->store, name))
 		return true;
-	/* Where nothing can be written there may be no tally. */
+	/* A process that may not write has perhaps no tally: ask the index. */
 	for (i = 0; i < 2 && !count && !rg_store_writable(engine->store); i++)
 		(void)!rg_engine_count(engine, &queries[i], &count, NULL);
 	return count > 0;

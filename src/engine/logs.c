@@ -402,7 +402,7 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 		r = carry_late(carrying, message, &attempt, arena, &purged, err);
 	if (r == ROGER_OK && !purged)
 		r = carry_entry(carrying, &attempt, err);
-	/* A message may have several lines. */
+	/* Remember the id, since a message may have several lines. */
 	return r == ROGER_OK && carrying->from_start ? know(carrying, LOGGED, attempt.id, err) : r;
 }
 
@@ -673,7 +673,7 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 	return r;
 }
 
-/* The message of an attempt that did not end as delivered may have been read since. */
+/* Remember an attempt; the message of one that was not delivered may have been read since. */
 static int know_attempt(struct carrying *carrying, const struct roger_attempt *attempt,
 			struct roger_err *err)
 {

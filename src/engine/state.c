@@ -24,7 +24,7 @@ enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 1000, STATE_WAIT_MS = 500, R
  * written it. A longer one is looked at by its next writer, and while no message is stored. */
 enum { SHORT_BYTES_MAX = 1024 };
 
-/* A longer one costs more than a message, so a handle that only sends leaves it to readers. */
+/* A longer document costs more than a message: handles that only send leave it to readers. */
 enum { SENT_BYTES_MAX = 64 << 10 };
 
 /* Needs a writable store. */
@@ -36,7 +36,7 @@ static struct rg_shared *shared_of(struct rg_engine *engine)
 	return shared;
 }
 
-/* A temporary error, which may be gone next time? */
+/* Is the error temporary, so that it may be gone next time? */
 static bool is_passing(int error)
 {
 	return error && error != EACCES && error != EPERM && error != EISDIR && error != ELOOP;
@@ -84,7 +84,7 @@ static int load_quietly(struct rg_store *store, struct rg_sequence **ret_sequenc
 	if (r == ROGER_OK && text.data)
 		r = rg_sequence_read(text, ret_sequence, ret_why);
 	rg_arena_free(arena);
-	/* Unreadable now is not missing: numbers would be given twice. */
+	/* A document that cannot be read now is not missing: its numbers would be given twice. */
 	if (r == ROGER_ENOMEM || r == ROGER_ETIMEOUT ||
 	    (r < 0 && is_passing(ret_why->system_errno))) {
 		if (err)
@@ -212,7 +212,7 @@ void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness)
 	rg_sequence_free(sequence);
 }
 
-/* Numbers of lost lines stay used, and so do those that were taken over. */
+/* Raise the figures: numbers of lost lines stay used, and so do those that were taken over. */
 static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequence)
 {
 	const struct rg_number *number;
@@ -342,7 +342,7 @@ void rg_engine_note_accepted(struct rg_engine *engine)
 	engine->accepted.last = change;
 }
 
-/* Counters from the figures, which are exact. */
+/* Add the counters from the figures, which are exact. */
 static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 			struct roger_err *err)
 {

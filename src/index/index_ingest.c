@@ -218,7 +218,7 @@ static int note_ack(struct rg_index *index, const struct roger_message *message,
 				    : ROGER_OK;
 }
 
-/* Members that few messages have; each has its own table. */
+/* Add the members that few messages have; each has its own table. */
 static int add_links(struct rg_index *index, const struct roger_message *message, int64_t position,
 		     const struct rg_line *line, struct roger_err *err)
 {

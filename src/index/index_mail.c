@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Rows of a mailbox read at once, and in all. */
+/* How many rows of a mailbox are read at once, and kept at most. */
 enum { BOX_ROWS = 128, BOX_ROWS_MAX = 4096 };
 
 /* ----------------------------------------------------------------- boxes -- */

@@ -152,7 +152,7 @@ int rg_index_read_message(struct rg_index *index, const struct rg_entry *entry,
  * deliver mail to the wrong agent. */
 static bool answers(const struct rg_query *query, const struct roger_message *message)
 {
-	/* Checked only for a single id, to save comparing each line with all. */
+	/* The id is compared only if one was asked for, to save comparing each line with all. */
 	return (query->id_count != 1 || rg_str_equal(query->ids[0], message->id)) &&
 	       rg_index_is_or_any(query->to, message->to) &&
 	       rg_index_is_or_any(query->from, message->from) &&

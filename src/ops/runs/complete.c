@@ -159,14 +159,14 @@ static int change_completion(void *context, struct rg_run_document *document, in
 	if (r == ROGER_OK && lacks_result(completion, document) &&
 	    !(completion->tried && rg_str_equal(run->result_message, completion->message_id))) {
 		*ret_changed = true;
-		/* A message for a person is better than none that the owner gets. */
+		/* If the owner got none, a message for a person is better than nothing. */
 		if (completion->message_id.length)
 			run->result_message = completion->message_id;
 	}
 	return r < 0 || !*ret_changed ? r : note_completion(completion, run, now_ms, arena, err);
 }
 
-/* A result speaks in the child's name: only a person may accept one of another sender. */
+/* Check the sender: a result speaks for the child, so only a person may accept another's. */
 static int check_sender(struct roger *roger, const struct roger_run *run,
 			const struct roger_message *message, struct completion *completion,
 			struct roger_err *err)
@@ -174,7 +174,7 @@ static int check_sender(struct roger *roger, const struct roger_run *run,
 	if (rg_run_is_child(roger, run, message->from))
 		return ROGER_OK;
 	completion->foreign = message->from;
-	/* A run that names no child may have any. */
+	/* A run that names no child may have its result from anybody. */
 	if (!completion->request->agent.length || rg_config_is_person(completion->request->agent) ||
 	    rg_str_equal(run->child, run->run))
 		return ROGER_OK;

@@ -318,7 +318,7 @@ static struct roger_str program_name(const struct roger_run_request *request)
 	return rg_name_valid(name) ? name : RG_STR("");
 }
 
-/* Set the processes of a step.  The step's texts point into child; kept must live as long. */
+/* Set the processes of a step: the child, and this runner.  The boot id points into child. */
 static void name_processes(const struct rg_process *child, struct rg_process *kept,
 			   struct roger_run_step_request *step)
 {
