@@ -1,4 +1,4 @@
-/* crossing: text that came in becomes arrivals; those that may be are stored, in one commit. */
+/* crossing: text that came in becomes arrivals; the fresh ones are stored, in one commit. */
 #include "ops/edge/crossing.h"
 
 #include <stdio.h>

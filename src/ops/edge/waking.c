@@ -1,4 +1,4 @@
-/* waking: which mail an agent was not told of yet, and one run of its command. */
+/* waking: which mail waits for an agent, when telling it is due, and one run of its command. */
 #include "ops/edge/waking.h"
 
 #include "ops/note.h"

@@ -235,7 +235,7 @@ static int64_t cited_line(struct roger_str citation, const struct roger_seal_ent
 		       : 0;
 }
 
-/* Wish for the lines of a journal that are cited and sealed, each once. */
+/* Add the lines of a journal that are cited and sealed to its wish, each once. */
 static int wish_lines(struct checking *checking, const struct roger_strs *cite,
 		      const struct roger_seal_entry *entry, struct rg_digest_wish *wish,
 		      struct roger_err *err)

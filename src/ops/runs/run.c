@@ -306,7 +306,7 @@ static int start_child(struct watch *watch, struct roger_err *err)
 	return rg_child_start(&wish, &watch->child, err);
 }
 
-/* Return the program's name.  Its path and arguments may be secret, so they are not told. */
+/* Return the program's name.  Its path and arguments may hold anything, so they are not told. */
 static struct roger_str program_name(const struct roger_run_request *request)
 {
 	const struct roger_str path =

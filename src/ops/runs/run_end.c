@@ -235,7 +235,7 @@ void rg_run_note_ran(struct roger *roger, const struct roger_run_step_request *r
 	note->entry.task = run->issue.length ? run->issue : request->run;
 	note->agent = request->agent;
 	note->run = request->run;
-	/* The path and arguments of a program may be secret; only its name is noted. */
+	/* The path and arguments of a program may hold anything; only its name is noted. */
 	note->program = rg_name_valid(request->program) ? request->program : RG_STR("");
 	if (roger->caller.how != RG_BY_FILES)
 		rg_note_ran(roger, note);
