@@ -92,6 +92,7 @@ static void offer_about(void *completing_, struct roger_str text, struct roger_s
 	const struct roger_str last = completing->last;
 	struct roger_str line = rg_str_first_line(
 		(struct roger_str){ about.data, about.length < 200 ? about.length : 200 });
+	size_t chars;
 
 	if (text.length < last.length || !text.length || memchr(text.data, ' ', text.length) ||
 	    (last.length && memcmp(text.data, last.data, last.length) != 0) ||
@@ -99,7 +100,7 @@ static void offer_about(void *completing_, struct roger_str text, struct roger_s
 		return;
 	fprintf(cli_out, "%.*s%.*s", RG_STR_ARGS(completing->prefix), RG_STR_ARGS(text));
 	/* Drop a character that the cut may have broken. */
-	while (line.length && ((unsigned char)line.data[line.length - 1] & 0x80))
+	while (line.length && !rg_utf8_count(line, &chars))
 		line.length--;
 	if (about.length) {
 		fputc('\t', cli_out);

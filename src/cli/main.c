@@ -135,9 +135,8 @@ static int flush_output(const struct cli_run *run)
 	if (error == EPIPE)
 		return status ? status : CLI_IO;
 	rg_fail(&err, ROGER_EIO, error, "%swrite to standard output",
-		(op->flags & ROGER_WRITES) && status == CLI_DONE
-			? "done, but its output was lost:  "
-			: "");
+		(op->flags & ROGER_WRITES) && status == CLI_DONE ? "done, but its output was lost: "
+								 : "");
 	print_error(run, ROGER_EIO, &err);
 	return CLI_IO;
 }

@@ -40,6 +40,8 @@ in_zsh() { # LINE
 in_fish() { # LINE
 	fish --no-config -c 'source (roger completion fish | psub); complete -C $argv[1]' "$1" | cut -f 1
 }
+roger send -q --new --as plan greek 'καλημέρα, né' --issue app-42 2>/dev/null
+like "what a message begins with, whole characters" "$(roger __complete -- show msg- | head -n 1)" "καλημέρα, né$"
 for shell in bash zsh fish; do
 	if ! command -v $shell >/dev/null; then
 		result 0 "$shell # skip not installed"
