@@ -144,7 +144,10 @@ static int find_there(struct search *search, struct roger_err *err)
 		r = store->ops->list(store, (enum rg_log)log, RG_STR(""), search->arena, &files,
 				     err);
 	for (i = 0; r == ROGER_OK && i < files.count; i++) {
-		r = store->ops->stat(store, &files.items[i], &there, err);
+		/* A folder lists what is there; there may be tens of thousands of archives. */
+		there = !rg_kinds[files.items[i].log].file;
+		if (!there)
+			r = store->ops->stat(store, &files.items[i], &there, err);
 		/* Something else with that name is reported elsewhere. */
 		there |= r == ROGER_EREFUSED;
 		r = r == ROGER_EREFUSED ? ROGER_OK : r;
