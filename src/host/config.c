@@ -82,9 +82,7 @@ struct roger_setting *rg_config_setting_at(const struct rg_config *config, size_
 int rg_config_origin(const struct rg_config_source *source, size_t line, struct roger_str *ret,
 		     struct roger_err *err)
 {
-	size_t left_out = line >= source->cut_line ? source->cut_lines : 0;
-	bool kept = line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name,
-					  line + left_out)
+	bool kept = line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name, line)
 			 : rg_arena_copy(source->config->memory, rg_str(source->name), ret);
 
 	return rg_kept(kept, err);
@@ -701,131 +699,78 @@ static int load_file(struct rg_config *config, const char *path, const char *fil
 }
 
 /* Every command reads the configuration, and few need groups: a longer section of them waits. */
-enum { GROUPS_BYTES = 16 << 10, PIECE_BYTES = 64 << 10 };
+enum { GROUPS_BYTES = 16 << 10 };
 
-/* A file without its section of groups. */
-struct cut_file {
-	struct rg_buf rest;
-	size_t lines;		    /* of the file, so far */
-	size_t first, count, bytes; /* the section: its first line, its lines and bytes */
-	bool inside;
-};
-
-/* The section goes up to the next line that begins with anything but a blank or '#'. */
-static void take_line(struct cut_file *cut, struct roger_str line)
+/*
+ * Part the section of groups from the rest of a text, each with all lines where they stand.  It
+ * goes up to the next line that begins with anything but a blank or '#'.  How long it is.
+ */
+static size_t part_groups(struct roger_str text, struct rg_buf *groups, struct rg_buf *others)
 {
-	cut->lines++;
-	if (cut->inside)
-		cut->inside = memchr(" #\r\n", *line.data, 4);
-	else if (!cut->first && line.length > 7 && memcmp(line.data, "groups:", 7) == 0 &&
-		 memchr(" #\r\n", line.data[7], 4))
-		cut->inside = true, cut->first = cut->lines;
-	if (!cut->inside) {
-		rg_buf_add_str(&cut->rest, line);
-		return;
+	static const char start[] = "groups:";
+	bool inside = false, found = false;
+	struct roger_str line;
+	size_t length = 0;
+
+	while (rg_str_next_line(&text, &line)) {
+		if (inside)
+			inside = !line.length || strchr(" #\r", *line.data);
+		else if (!found)
+			inside = found = rg_str_is(line, start) ||
+					 (rg_str_begins(line, start) &&
+					  strchr(" #\r", line.data[sizeof start - 1]));
+		length += inside ? line.length + 1 : 0;
+		rg_buf_add_str(inside ? groups : others, line);
+		rg_buf_add_char(groups, '\n');
+		rg_buf_add_char(others, '\n');
 	}
-	cut->count++;
-	cut->bytes += line.length;
+	return length;
 }
 
-/* Piece by piece: most of it is thrown away.  Out of reach are longer lines. */
-static int cut_pieces(int file, struct cut_file *cut)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = 2 * PIECE_BYTES };
-	char *room = rg_buf_room(&piece, PIECE_BYTES);
-	struct roger_str left, line;
-	const char *newline;
-	size_t got = 1;
-	int64_t at = 0;
-	int r = room ? ROGER_OK : ROGER_ENOMEM;
-
-	while (r == ROGER_OK && got && piece.length < PIECE_BYTES) {
-		r = rg_file_read_at(file, piece.data + piece.length, PIECE_BYTES - piece.length, at,
-				    &got, NULL);
-		if (r < 0)
-			return r;
-		at += (int64_t)got;
-		piece.length += got;
-		for (left = rg_buf_str(&piece); (newline = rg_str_newline(left)); left = line) {
-			line = (struct roger_str){ newline + 1, left.length - (size_t)(newline + 1 -
-										       left.data) };
-			left.length -= line.length;
-			take_line(cut, left);
-		}
-		memmove(piece.data, left.data, left.length);
-		piece.length = left.length;
-	}
-	if (piece.length == PIECE_BYTES)
-		cut->bytes = 0;
-	else if (r == ROGER_OK && piece.length)
-		take_line(cut, rg_buf_str(&piece));
-	return r;
-}
-
-/* The section of groups, or NULL. */
-static const struct rg_yaml *groups_of(const struct rg_yaml *root)
+static bool has_groups(const struct rg_yaml *root)
 {
 	const struct rg_yaml *member = root ? root->first : NULL;
 
 	while (member && !rg_str_is(member->key, "groups"))
 		member = member->next;
-	return member;
+	return member != NULL;
 }
 
-/* All but the groups, where these are many and the rest can be read by itself; else *ret_cut false.
- */
-static int load_cut(struct rg_config *config, const char *path, bool *ret_cut,
-		    struct roger_err *err)
+/* Many groups wait, where the rest can be read by itself. */
+static int load_own(struct rg_config *config, const char *path, struct roger_err *err)
 {
-	struct rg_config_source source = { .config = config, .name = config_file };
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	struct cut_file cut = { .rest = { .maximum = RG_CONFIG_BYTES_MAX } };
+	const struct rg_config_source source = { .config = config, .name = config_file };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf others = { .maximum = SIZE_MAX };
+	struct rg_buf groups = { .maximum = SIZE_MAX };
 	const struct rg_yaml *root = NULL;
-	struct roger_str kept;
-	int r;
+	int r = read_file(path, config_file, &text, NULL, err);
 
-	r = rg_file_open(-1, path, RG_FILE_READ, &file, NULL);
-	if (r == ROGER_OK && file != RG_NO_FILE)
-		r = cut_pieces(file, &cut);
-	*ret_cut = r == ROGER_OK && cut.bytes > GROUPS_BYTES && !cut.rest.failed &&
-		   cut.bytes + cut.rest.length <= RG_CONFIG_BYTES_MAX &&
-		   rg_yaml_read(rg_buf_str(&cut.rest), source.name, config->memory, &root, NULL) ==
-			   ROGER_OK &&
-		   !groups_of(root);
-	rg_buf_deinit(&cut.rest);
-	if (!*ret_cut)
-		return ROGER_OK;
-	source.cut_line = cut.first;
-	source.cut_lines = cut.count;
-	r = rg_kept(rg_arena_copy(config->memory, rg_str(path), &kept), err);
-	if (r == ROGER_OK)
+	if (r < 0)
+		return r;
+	if (text.length > GROUPS_BYTES &&
+	    part_groups(rg_buf_str(&text), &groups, &others) > GROUPS_BYTES && !others.failed &&
+	    rg_yaml_read(rg_buf_str(&others), source.name, config->memory, &root, NULL) ==
+		    ROGER_OK &&
+	    !has_groups(root)) {
 		r = read_root(&source, root, err);
-	if (r == ROGER_OK)
-		config->groups_path = kept.data;
-	return r;
+		if (!rg_arena_keep(config->memory, &groups, &config->groups_unread))
+			return rg_fail_memory(err);
+		return r;
+	}
+	rg_buf_deinit(&groups);
+	return rg_config_read(config, rg_buf_str(&text), config_file, false, err);
 }
 
 int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct rg_config_source source = { .config = config, .name = config_file };
-	const struct rg_yaml *root = NULL, *member;
-	const char *const path = config->groups_path;
+	const struct roger_str unread = config->groups_unread;
 	int r;
 
-	if (!path)
-		return ROGER_OK;
-	config->groups_path = NULL;
-	r = read_file(path, config_file, &text, NULL, err);
-	if (r == ROGER_OK)
-		r = read_yaml(&source, rg_buf_str(&text), &root, err);
-	member = groups_of(root);
-	if (r == ROGER_OK && member)
-		r = read_member(&source, "", member, err);
-	if (r == ROGER_OK)
-		r = check_groups(config, err);
+	config->groups_unread.length = 0;
+	r = rg_config_read(config, unread, config_file, false, err);
 	if (r < 0)
-		config->groups_path = path;
+		config->groups_unread = unread;
 	return r;
 }
 
@@ -839,9 +784,9 @@ static bool find_keys(struct rg_config *config, struct roger_str text)
 	char low[RG_CONFIG_NAME_BYTES];
 
 	/* Escapes, aliases, tags, merged and explicit keys may hide one. */
-	if (!text.length || memmem(text.data, text.length, "? ", 2) ||
-	    memchr(text.data, '\\', text.length) || memchr(text.data, '&', text.length) ||
-	    memchr(text.data, '!', text.length) || memmem(text.data, text.length, "''", 2))
+	if (memmem(text.data, text.length, "? ", 2) || memchr(text.data, '\\', text.length) ||
+	    memchr(text.data, '&', text.length) || memchr(text.data, '!', text.length) ||
+	    memmem(text.data, text.length, "''", 2))
 		return false;
 	while ((colon = memchr(left.data, ':', left.length))) {
 		key = (struct roger_str){ colon, 0 };
@@ -863,15 +808,12 @@ static bool find_keys(struct rg_config *config, struct roger_str text)
 
 bool rg_config_may_be_group(struct rg_config *config, struct roger_str name)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char low[RG_CONFIG_NAME_BYTES];
 	size_t i;
 
-	if (!config->groups_path)
+	if (!config->groups_unread.length)
 		return rg_config_group(config, name);
-	if (!config->keys_low.count &&
-	    (read_file(config->groups_path, config_file, &text, NULL, NULL) < 0 ||
-	     !find_keys(config, rg_buf_str(&text)))) {
+	if (!config->keys_low.count && !find_keys(config, config->groups_unread)) {
 		config->keys_low.count = 0;
 		return true;
 	}
@@ -879,21 +821,6 @@ bool rg_config_may_be_group(struct rg_config *config, struct roger_str name)
 		if (strchr(around_keys, name.data[i]))
 			return true;
 	return rg_names_have(&config->keys_low, rg_config_in_lower_case(name, low));
-}
-
-/* The one of a small file is read at once. */
-static int load_own(struct rg_config *config, const char *path, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	bool cut = false;
-	int r;
-
-	r = rg_file_read_all(path, GROUPS_BYTES, &text, NULL, NULL);
-	if (r == ROGER_OK)
-		return rg_config_read(config, rg_buf_str(&text), config_file, false, err);
-	if (r == ROGER_EDATA)
-		r = load_cut(config, path, &cut, err);
-	return cut ? r : load_file(config, path, config_file, false, NULL, err);
 }
 
 static int load_environment(struct rg_config *config, struct roger_err *err)

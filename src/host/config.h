@@ -63,7 +63,7 @@ struct rg_config {
 	size_t group_count;
 	struct rg_names group_names, group_names_low; /* the second in lower case */
 
-	const char *groups_path;  /* whose groups were not read yet; NULL: all were */
+	struct roger_str groups_unread; /* the text of those that were not read yet; "": all were */
 	struct rg_names keys_low; /* what may be the name of one of these, once that was asked */
 
 	/* For `config show`: every setting with its value as text and its origin. */

@@ -16,7 +16,7 @@ static void look_for(const struct rg_config *config, struct roger_str name)
 {
 	struct rg_config *own = (struct rg_config *)(uintptr_t)config;
 
-	if (config->groups_path && rg_config_may_be_group(own, name))
+	if (config->groups_unread.length && rg_config_may_be_group(own, name))
 		(void)!rg_config_read_groups(own, NULL);
 }
 

@@ -14,7 +14,6 @@ struct rg_config_source {
 	struct rg_config *config;
 	const char *name;
 	bool foreign;
-	size_t cut_line, cut_lines; /* number of lines left out before this line */
 };
 
 /* The table's come first and in its order, then those of groups and agents as they are read. */

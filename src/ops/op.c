@@ -47,7 +47,7 @@ static bool is_for_agents(const struct roger *roger, const struct roger_send_req
 static int read_groups(const struct roger_op *op, struct roger *roger, const void *request,
 		       struct roger_err *err)
 {
-	if (!roger || !roger->workspace->config->groups_path || !needs_groups(op) ||
+	if (!roger || !roger->workspace->config->groups_unread.length || !needs_groups(op) ||
 	    (op == &rg_op_send && is_for_agents(roger, request)))
 		return ROGER_OK;
 	return rg_config_read_groups(roger->workspace->config, err);
@@ -66,7 +66,7 @@ static int check_caller(const struct roger_op *op, const struct roger *roger, co
 	for (field = op->request->fields; field->name && roger && r == ROGER_OK; field++) {
 		name = rg_field_at(field, request);
 		if (!(field->flags & ROGER_SELF) || !name->length ||
-		    (config->groups_path && rg_engine_knows(roger->engine, *name)))
+		    (config->groups_unread.length && rg_engine_knows(roger->engine, *name)))
 			continue;
 		if (rg_config_may_be_group(config, *name))
 			r = rg_config_read_groups(config, err);
