@@ -145,24 +145,14 @@ static int check_said(const struct roger *roger, const struct roger_op *op, cons
 
 /* ------------------------------------------------------------ one's own mail -- */
 
-/* What whoever sees its own mail alone may ask: each is bound to one name, or sifted below. */
-static const struct roger_op *const own_ops[] = {
-	&rg_op_send,	 &rg_op_send_many, &rg_op_reply,     &rg_op_inbox, &rg_op_receive,
-	&rg_op_wait,	 &rg_op_claim,	   &rg_op_ack,	     &rg_op_nack,  &rg_op_looked,
-	&rg_op_arrive,	 &rg_op_prime,	   &rg_op_list,	     &rg_op_show,  &rg_op_dispatch,
-	&rg_op_complete, &rg_op_run_step,  &rg_op_wake_step,
-};
-
-/* A list is of what one sent or got: so its pages, and its total, are one's own. */
+/* Each verb for it is bound to one name, or sifted below.  A list is of what one sent or got: so
+ * its pages, and its total, are one's own. */
 static int check_own(const struct roger *roger, const struct roger_op *op, const void *request,
 		     struct roger_err *err)
 {
 	const struct roger_list_request *list = request;
-	size_t i = 0;
 
-	while (i < sizeof own_ops / sizeof *own_ops && op != own_ops[i])
-		i++;
-	if (i == sizeof own_ops / sizeof *own_ops)
+	if (!(op->flags & ROGER_OWN))
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "this token sees the mail of '%.*s' alone; '%s' needs one that may "
 			       "look at all",

@@ -23,14 +23,6 @@ static bool is_noted(const struct roger_op *op, const struct roger *roger, uint6
 	       rg_note_duplicates(op, reply);
 }
 
-/* Those that look at all groups, and not only whether a name is one. */
-static bool needs_groups(const struct roger_op *op)
-{
-	return op == &rg_op_send || op == &rg_op_send_many || op == &rg_op_retire ||
-	       op == &rg_op_ingest || op == &rg_op_bridge || op == &rg_op_config ||
-	       op == &rg_op_doctor;
-}
-
 /* Is all of it for agents that are known, and no group? */
 static bool is_for_agents(const struct roger *roger, const struct roger_send_request *request)
 {
@@ -47,8 +39,8 @@ static bool is_for_agents(const struct roger *roger, const struct roger_send_req
 static int read_groups(const struct roger_op *op, struct roger *roger, const void *request,
 		       struct roger_err *err)
 {
-	if (!roger || !roger->workspace->config->groups_unread.length || !needs_groups(op) ||
-	    (op == &rg_op_send && is_for_agents(roger, request)))
+	if (!roger || !roger->workspace->config->groups_unread.length ||
+	    !(op->flags & ROGER_GROUPS) || (op == &rg_op_send && is_for_agents(roger, request)))
 		return ROGER_OK;
 	return rg_config_read_groups(roger->workspace->config, err);
 }
