@@ -116,21 +116,22 @@ static int read_with(const yyjson_alc *memory, struct roger_str text, struct rg_
 	return ROGER_OK;
 }
 
-int rg_json_check_lenient(struct roger_str text, struct roger_err *err)
+int rg_json_read_lenient(struct roger_str text, struct rg_json **ret_json, struct roger_err *err)
 {
+	const size_t mark = rg_str_begins(text, "\xef\xbb\xbf") ? 3 : 0;
 	yyjson_read_err bad = { 0 };
 	yyjson_doc *doc =
-		yyjson_read_opts((char *)(uintptr_t)text.data, text.length,
+		yyjson_read_opts((char *)(uintptr_t)text.data + mark, text.length - mark,
 				 YYJSON_READ_ALLOW_COMMENTS | YYJSON_READ_ALLOW_TRAILING_COMMAS |
 					 YYJSON_READ_ALLOW_INF_AND_NAN,
 				 NULL, &bad);
 
-	yyjson_doc_free(doc);
+	*ret_json = (struct rg_json *)doc;
 	if (!doc && bad.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
 		return rg_fail_memory(err);
 	return doc ? ROGER_OK
 		   : rg_fail(err, ROGER_EDATA, 0, "line %lld: not JSON: %s",
-			     (long long)rg_str_line(text, bad.pos), bad.msg);
+			     (long long)rg_str_line(text, bad.pos + mark), bad.msg);
 }
 
 int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_err *err)

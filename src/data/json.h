@@ -31,8 +31,10 @@ RG_CHECKED int rg_json_read(struct roger_str text, struct rg_json **ret_json,
 RG_CHECKED int rg_json_read_within(struct roger_str text, struct rg_arena *arena,
 				   const struct rg_json **ret_json, struct roger_err *err);
 
-/* Is the text JSON, where comments and trailing commas are allowed?  err names the line. */
-RG_CHECKED int rg_json_check_lenient(struct roger_str text, struct roger_err *err);
+/* Read JSON where comments, trailing commas and names that come twice are allowed.  err names the
+ * line. */
+RG_CHECKED int rg_json_read_lenient(struct roger_str text, struct rg_json **ret_json,
+				    struct roger_err *err);
 
 struct rg_json *rg_json_free(struct rg_json *json);
 void rg_json_freep(struct rg_json **json);

@@ -156,40 +156,31 @@ static struct container read_container(struct reader *reader, struct roger_str w
 /* Check the whole text, and go to the bracket of its object. */
 static int read_whole(struct reader *reader, struct roger_err *err)
 {
-	struct roger_str rest;
-	int r;
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	int r = rg_json_read_lenient(reader->text, &json, err);
 
-	take(reader, "\xef\xbb\xbf");
-	rest = (struct roger_str){ reader->text.data + reader->at,
-				   reader->text.length - reader->at };
-	r = rg_json_check_lenient(rest, err);
 	if (r < 0)
 		return r;
+	take(reader, "\xef\xbb\xbf");
 	skip(reader);
 	return peek(reader) == '{' ? ROGER_OK : fail(reader, "an object", err);
 }
 
 /* ------------------------------------------------------------------ edits -- */
 
-/* Are two values equal except for white space? */
+/* Do two values say the same?  Not where one has comments: those are a person's. */
 static bool is_same_value(struct roger_str a, struct roger_str b)
 {
-	bool inside_text = false, escaped = false;
-	size_t i = 0, j = 0;
+	RG_CLEANUP(rg_json_freep) struct rg_json *one = NULL;
+	RG_CLEANUP(rg_json_freep) struct rg_json *other = NULL;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf says = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf said = { .maximum = SIZE_MAX };
 
-	for (;; i++, j++) {
-		while (!inside_text && i < a.length && strchr(" \t\r\n", a.data[i]))
-			i++;
-		while (!inside_text && j < b.length && strchr(" \t\r\n", b.data[j]))
-			j++;
-		if (i == a.length || j == b.length)
-			return i == a.length && j == b.length;
-		if (a.data[i] != b.data[j])
-			return false;
-		if (a.data[i] == '"' && !escaped)
-			inside_text = !inside_text;
-		escaped = inside_text && a.data[i] == '\\' && !escaped;
-	}
+	if (rg_json_read(a, &one, NULL) < 0 || rg_json_read(b, &other, NULL) < 0)
+		return false;
+	rg_json_print(rg_json_root(one), &says);
+	rg_json_print(rg_json_root(other), &said);
+	return !says.failed && rg_str_equal(rg_buf_str(&says), rg_buf_str(&said));
 }
 
 /* The deepest container that exists along a path, and the wanted item in it. */

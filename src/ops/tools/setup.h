@@ -163,22 +163,16 @@ RG_CHECKED int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_s
 				   struct rg_setup_target *target, const char *tool,
 				   struct roger_err *err);
 
-/*
- * What a place puts into a JSON file: a member, or each hook into the array of its
- * event.  mark: what identifies roger's element of that array, "roger hook claude
- * stop", or with a quote after roger where its path needs one: the form that is in
- * the text, else the first.
- */
-struct rg_setup_piece {
-	const struct rg_setup_hook *hook; /* NULL: a member */
-	struct roger_str names[RG_SETUP_NAMES_MAX];
-	struct roger_strs path;
-	char mark[RG_SETUP_MARK_BYTES];
-};
+/* The path of a place, whose root is this folder, as names; how many. */
+size_t rg_setup_path(const struct rg_setup_place *place, const char *root,
+		     struct roger_str names[RG_SETUP_NAMES_MAX]);
 
-/* Go to the next piece, starting from a zeroed one; false: there are no more. */
-bool rg_setup_piece_next(const struct rg_setup_place *place, const char *root,
-			 struct roger_str text, struct rg_setup_piece *piece);
+/*
+ * What identifies a hook of roger's: "roger hook claude stop", or with a quote after roger where
+ * its path needs one: the form that is in the text, else the first.  Is one there?
+ */
+bool rg_setup_hook_mark(const struct rg_setup_hook *hook, struct roger_str text,
+			char mark[RG_SETUP_MARK_BYTES]);
 
 /* Find roger's lines in a text, with the comments around them. */
 bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit);

@@ -71,9 +71,8 @@ int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *t
 
 /* ---------------------------------------------------------------- putting -- */
 
-/* The path of a place, and last, unless it is NULL, as names. */
-static void set_path(struct rg_setup_piece *piece, const struct rg_setup_place *place,
-		     const char *root, const char *last)
+size_t rg_setup_path(const struct rg_setup_place *place, const char *root,
+		     struct roger_str names[RG_SETUP_NAMES_MAX])
 {
 	const char *name = place->path;
 	size_t count = 0, length;
@@ -81,38 +80,22 @@ static void set_path(struct rg_setup_piece *piece, const struct rg_setup_place *
 	for (; *name; name += length + (name[length] == '\n')) {
 		rg_assert(count + 1 < RG_SETUP_NAMES_MAX);
 		length = strcspn(name, "\n");
-		piece->names[count] = (struct roger_str){ name, length };
-		if (rg_str_is(piece->names[count], "{root}"))
-			piece->names[count] = rg_str(root);
+		names[count] = (struct roger_str){ name, length };
+		if (rg_str_is(names[count], "{root}"))
+			names[count] = rg_str(root);
 		count++;
 	}
-	if (last)
-		piece->names[count++] = rg_str(last);
-	piece->path = (struct roger_strs){ piece->names, count };
+	return count;
 }
 
-bool rg_setup_piece_next(const struct rg_setup_place *place, const char *root,
-			 struct roger_str text, struct rg_setup_piece *piece)
+bool rg_setup_hook_mark(const struct rg_setup_hook *hook, struct roger_str text,
+			char mark[RG_SETUP_MARK_BYTES])
 {
-	const struct rg_setup_hook *hook = piece->hook ? piece->hook + 1 : rg_setup_hooks;
-	bool first = !piece->path.count;
-	struct roger_str found;
-
-	if (place->kind == RG_SETUP_MEMBER) {
-		set_path(piece, place, root, NULL);
-		return first;
-	}
-	while (hook->event && !(hook->tool & place->tools))
-		hook++;
-	if (!hook->event)
-		return false;
-	piece->hook = hook;
-	set_path(piece, place, root, hook->event);
-	snprintf(piece->mark, sizeof piece->mark, "roger' hook %s", hook->command);
-	if (rg_json_edit_find(text, &piece->path, rg_str(piece->mark), &found, NULL) < 0 ||
-	    !found.data)
-		snprintf(piece->mark, sizeof piece->mark, "roger hook %s", hook->command);
-	return true;
+	snprintf(mark, RG_SETUP_MARK_BYTES, "roger' hook %s", hook->command);
+	if (memmem(text.data, text.length, mark, strlen(mark)))
+		return true;
+	snprintf(mark, RG_SETUP_MARK_BYTES, "roger hook %s", hook->command);
+	return memmem(text.data, text.length, mark, strlen(mark));
 }
 
 bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit)
@@ -239,19 +222,16 @@ static int edit_file(const struct rg_setup_target *target, struct roger_str valu
 	return ROGER_OK;
 }
 
-static const char others_words[] =
-	"it holds roger's hook in one list with others; take roger's out by hand";
-
 /* Does roger's element of a hook's list have other commands as well? */
-static bool holds_others(struct roger_str text, const struct rg_setup_piece *piece)
+static bool holds_others(struct roger_str text, const struct roger_strs *path,
+			 struct roger_str mark)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	const struct rg_value *hooks, *hook = NULL;
 	struct roger_str element, key;
 	size_t i = 0;
 
-	if (!piece->hook ||
-	    rg_json_edit_find(text, &piece->path, rg_str(piece->mark), &element, NULL) < 0 ||
+	if (!mark.length || rg_json_edit_find(text, path, mark, &element, NULL) < 0 ||
 	    !element.data)
 		return false;
 	if (rg_json_read(element, &json, NULL) < 0)
@@ -262,14 +242,14 @@ static bool holds_others(struct roger_str text, const struct rg_setup_piece *pie
 
 /* A server of roger's name that runs something else is a person's own. */
 static bool is_others(const struct rg_setup_place *place, struct roger_str text,
-		      const struct rg_setup_piece *piece)
+		      const struct roger_strs *path)
 {
 	static const char word[] = "\"mcp\"";
 	struct roger_str value;
 
-	return !piece->hook && strstr(place->value, word) &&
-	       rg_json_edit_find(text, &piece->path, RG_STR(""), &value, NULL) == ROGER_OK &&
-	       value.data && !memmem(value.data, value.length, word, sizeof word - 1);
+	return strstr(place->value, word) &&
+	       rg_json_edit_find(text, path, RG_STR(""), &value, NULL) == ROGER_OK && value.data &&
+	       !memmem(value.data, value.length, word, sizeof word - 1);
 }
 
 static int find_value(struct rg_setup_plan *plan, const struct rg_setup_place *place,
@@ -291,36 +271,55 @@ static int find_value(struct rg_setup_plan *plan, const struct rg_setup_place *p
 	return rg_setup_fill_in(plan, tool, template.data, ret_value, err);
 }
 
-/* Removing here goes by what looks like roger's: for files without a record, or rearranged. */
+/*
+ * A member or, in the array of its event, a hook.  Removing here goes by what looks like roger's:
+ * for files without a record, or rearranged.
+ */
 static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		     struct rg_setup_target *target, const char *tool, struct roger_err *err)
+		     const struct rg_setup_hook *hook, struct rg_setup_target *target,
+		     const char *tool, struct roger_err *err)
 {
-	struct rg_setup_piece piece = { 0 };
-	struct roger_str value;
-	struct rg_json_edit edit;
+	struct roger_str names[RG_SETUP_NAMES_MAX], value;
+	struct roger_strs path = { names, rg_setup_path(place, plan->root, names) };
+	const bool remove = plan->request->remove;
+	char mark[RG_SETUP_MARK_BYTES] = "";
+	struct rg_json_edit edit = { 0 };
+	bool shared;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && rg_setup_piece_next(place, plan->root, target->text, &piece)) {
-		if (plan->request->remove && is_others(place, target->text, &piece))
-			continue;
-		if (plan->request->remove && holds_others(target->text, &piece)) {
-			r = rg_setup_target_leave(plan, target, others_words, err);
-			continue;
-		}
-		if (plan->request->remove)
-			r = rg_json_edit_cut(target->text, &piece.path, rg_str(piece.mark), &edit,
-					     err);
-		else
-			r = find_value(plan, place, piece.hook, tool, &value, err);
-		if (r == ROGER_OK && !plan->request->remove)
-			r = rg_json_edit_put(target->text, &piece.path, value, rg_str(piece.mark),
-					     plan->arena, &edit, err);
-		if (r == ROGER_OK && !plan->request->remove && !rg_json_edit_is_none(&edit) &&
-		    holds_others(target->text, &piece))
-			r = rg_fail(err, ROGER_EDATA, 0, "%s", others_words);
-		if (r == ROGER_OK)
-			r = rg_setup_target_apply(plan, target, &edit, tool, err);
+	if (hook) {
+		names[path.count++] = rg_str(hook->event);
+		rg_setup_hook_mark(hook, target->text, mark);
 	}
+	if (remove && !hook && is_others(place, target->text, &path))
+		return ROGER_OK;
+	shared = holds_others(target->text, &path, rg_str(mark));
+	if (remove && !shared)
+		r = rg_json_edit_cut(target->text, &path, rg_str(mark), &edit, err);
+	else if (!remove)
+		r = find_value(plan, place, hook, tool, &value, err);
+	if (r == ROGER_OK && !remove)
+		r = rg_json_edit_put(target->text, &path, value, rg_str(mark), plan->arena, &edit,
+				     err);
+	if (r == ROGER_OK && shared && (remove || !rg_json_edit_is_none(&edit))) {
+		(void)rg_fail(err, ROGER_EDATA, 0,
+			      "it holds roger's hook in one list with others; take roger's out by "
+			      "hand");
+		return remove ? rg_setup_target_leave(plan, target, err->message, err)
+			      : ROGER_EDATA;
+	}
+	return r == ROGER_OK ? rg_setup_target_apply(plan, target, &edit, tool, err) : r;
+}
+
+static int edit_hooks(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      struct rg_setup_target *target, const char *tool, struct roger_err *err)
+{
+	const struct rg_setup_hook *hook;
+	int r = ROGER_OK;
+
+	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++)
+		if (hook->tool & place->tools)
+			r = edit_json(plan, place, hook, target, tool, err);
 	return r;
 }
 
@@ -334,8 +333,10 @@ int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_setup_place 
 
 	if (!plan->request->remove && !rg_utf8_count(target->text, &chars))
 		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
-	if (place->kind == RG_SETUP_MEMBER || place->kind == RG_SETUP_HOOKS)
-		return edit_json(plan, place, target, tool, err);
+	if (place->kind == RG_SETUP_HOOKS)
+		return edit_hooks(plan, place, target, tool, err);
+	if (place->kind == RG_SETUP_MEMBER)
+		return edit_json(plan, place, NULL, target, tool, err);
 	r = rg_setup_fill_in(plan, tool, plan->request->remove ? "" : place->value, &value, err);
 	if (r == ROGER_OK)
 		r = place->kind == RG_SETUP_BLOCK

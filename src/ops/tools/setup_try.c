@@ -217,28 +217,23 @@ static int check_table(struct trying *trying, const char *head, struct roger_err
 	return r;
 }
 
-/* "command" and "args" of an object, or of lines that look the same. */
-static int try_server(struct trying *trying, struct roger_str text, struct roger_err *err)
+/* "command" and "args" of an object. */
+static int try_server(struct trying *trying, const struct rg_value *server, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
-	const struct rg_value *root, *arg = NULL;
-	const struct rg_json *json;
+	const struct rg_value *arg = NULL;
 	struct roger_str key, program;
 	char wanted[64];
 	size_t i = 0;
-	int r;
+	int r = check_environment(trying, rg_json_member(server, "env"), err);
 
-	if (rg_json_read_within(text, trying->arena, &json, NULL) < 0)
-		return report(trying, "server", "its settings are no JSON", err);
-	root = rg_json_root(json);
-	r = check_environment(trying, rg_json_member(root, "env"), err);
 	if (r < 0)
 		return r;
-	program = rg_json_str(rg_json_member(root, "command"));
+	program = rg_json_str(rg_json_member(server, "command"));
 	if (!program.length)
 		return report(trying, "server", "it names no command", err);
 	rg_buf_add_shell_word(&command, program);
-	while (rg_json_next(rg_json_member(root, "args"), &i, &key, &arg)) {
+	while (rg_json_next(rg_json_member(server, "args"), &i, &key, &arg)) {
 		rg_buf_add_char(&command, ' ');
 		rg_buf_add_shell_word(&command, rg_json_str(arg));
 	}
@@ -267,6 +262,7 @@ static struct roger_str find_setting(struct roger_str lines, const char *name)
 static int try_lines(struct trying *trying, struct roger_err *err)
 {
 	struct roger_str lines, object, command, args;
+	const struct rg_json *json;
 	char words[64];
 	struct rg_json_edit block = { 0, trying->text.length, trying->text };
 	const bool whole = trying->place->kind == RG_SETUP_FILE;
@@ -282,81 +278,89 @@ static int try_lines(struct trying *trying, struct roger_err *err)
 	if (!rg_arena_print(trying->arena, &object, "{\"command\":%.*s,\"args\":%.*s}",
 			    RG_STR_ARGS(command), RG_STR_ARGS(args)))
 		return rg_fail_memory(err);
-	return try_server(trying, object, err);
+	if (rg_json_read_within(object, trying->arena, &json, NULL) < 0)
+		return report(trying, "server", "its settings are no JSON", err);
+	return try_server(trying, rg_json_root(json), err);
 }
 
 /* ------------------------------------------------------------------ hooks -- */
 
-/* The command of an element, or of the first hook in it, which a tool gives to a shell. */
-static struct roger_str find_command(struct trying *trying, struct roger_str element)
+/* A command that a tool gives to a shell, if it is this hook of roger's. */
+static int try_hook(struct trying *trying, const struct rg_setup_hook *hook,
+		    const struct rg_value *entry, struct roger_err *err)
 {
 	static const char guard[] = RG_SETUP_GUARD;
-	const struct rg_value *root, *hook = NULL;
-	const struct rg_json *json;
-	struct roger_str key, command;
-	size_t i = 0;
-
-	if (rg_json_read_within(element, trying->arena, &json, NULL) < 0)
-		return RG_STR("");
-	root = rg_json_root(json);
-	if (rg_json_next(rg_json_member(root, "hooks"), &i, &key, &hook))
-		root = hook;
-	command = rg_json_str(rg_json_member(root, "command"));
-	if (!command.length)
-		command = rg_json_str(rg_json_member(root, "bash"));
-	i = sizeof guard - 1;
-	if (!rg_str_begins(command, guard))
-		return command;
-	return (struct roger_str){ command.data + i, command.length - i };
-}
-
-static int try_hook(struct trying *trying, const char *what, struct roger_str element,
-		    const struct rg_setup_hook *hook, struct roger_err *err)
-{
-	struct roger_str command = find_command(trying, element), program = command;
-	char wanted[RG_SETUP_MARK_BYTES];
+	struct roger_str command = rg_json_str(rg_json_member(entry, "command")), program;
+	char what[64], wanted[RG_SETUP_MARK_BYTES];
 
 	if (!command.length)
-		return report(trying, what, "it names no command", err);
+		command = rg_json_str(rg_json_member(entry, "bash"));
+	if (!rg_setup_hook_mark(hook, command, wanted))
+		return ROGER_OK;
+	if (rg_str_begins(command, guard))
+		command = (struct roger_str){ command.data + sizeof guard - 1,
+					      command.length - (sizeof guard - 1) };
+	program = (struct roger_str){ command.data, strcspn(command.data, " ") };
+	snprintf(what, sizeof what, "hook at %s", hook->event);
 	snprintf(wanted, sizeof wanted, "hook %s", hook->command);
-	program.length = strcspn(command.data, " ");
 	return try_command(trying, what, program, command, wanted,
 			   inputs[rg_enum_find(rg_setup_tools, rg_str(trying->tool))], err);
 }
 
-/* -------------------------------------------------------------------- all -- */
-
-static int try_pieces(struct trying *trying, struct roger_err *err)
+/* Some tools have a list of hooks in each entry of an event. */
+static int try_hooks(struct trying *trying, const struct rg_value *events, struct roger_err *err)
 {
-	struct rg_setup_piece piece = { 0 };
-	struct roger_str value;
-	struct roger_err why;
-	char what[64];
+	const struct rg_value *entry, *inner;
+	const struct rg_setup_hook *hook;
+	struct roger_str key;
+	size_t i, k;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK &&
-	       rg_setup_piece_next(trying->place, trying->root, trying->text, &piece)) {
-		/* A hook that would wait for mail, and a version, which is no server. */
-		if (piece.hook ? strstr(piece.hook->command, " idle") != NULL
-			       : rg_str_is(piece.path.items[0], "version"))
+	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++) {
+		/* One that would wait for mail is not tried. */
+		if (!(hook->tool & trying->place->tools) || strstr(hook->command, " idle"))
 			continue;
-		snprintf(what, sizeof what, piece.hook ? "hook at %s" : "server",
-			 piece.hook ? piece.hook->event : "");
-		if (rg_json_edit_find(trying->text, &piece.path, rg_str(piece.mark), &value, &why) <
-		    0)
-			r = report(trying, what, why.message, err);
-		else if (value.data)
-			r = piece.hook ? try_hook(trying, what, value, piece.hook, err)
-				       : try_server(trying, value, err);
+		i = 0;
+		while (r == ROGER_OK &&
+		       rg_json_next(rg_json_member(events, hook->event), &i, &key, &entry)) {
+			r = try_hook(trying, hook, entry, err);
+			k = 0;
+			while (r == ROGER_OK &&
+			       rg_json_next(rg_json_member(entry, "hooks"), &k, &key, &inner))
+				r = try_hook(trying, hook, inner, err);
+		}
 	}
 	return r;
+}
+
+/* -------------------------------------------------------------------- all -- */
+
+static int try_json(struct trying *trying, struct roger_err *err)
+{
+	const bool hooks = trying->place->kind == RG_SETUP_HOOKS;
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct roger_str names[RG_SETUP_NAMES_MAX];
+	const struct rg_value *value;
+	struct roger_err why;
+	size_t i, count = rg_setup_path(trying->place, trying->root, names);
+	int r;
+
+	if (rg_json_read_lenient(trying->text, &json, &why) < 0)
+		return report(trying, hooks ? "hooks" : "server", why.message, err);
+	value = rg_json_root(json);
+	/* What it sets for all that the tool starts. */
+	r = check_environment(trying, rg_json_member(value, "env"), err);
+	for (i = 0; i < count; i++)
+		value = rg_json_member_of(value, names[i]);
+	if (r < 0 || rg_json_kind(value) != RG_JSON_OBJECT)
+		return r;
+	return hooks ? try_hooks(trying, value, err) : try_server(trying, value, err);
 }
 
 static int look_at(struct trying *trying, const struct rg_setup_place *place, const char *tool,
 		   struct roger_err *err)
 {
 	struct rg_buf text = { .maximum = SIZE_MAX };
-	const struct rg_json *json;
 	char path[RG_SETUP_PATH_BYTES];
 	bool found;
 	int r;
@@ -368,19 +372,12 @@ static int look_at(struct trying *trying, const struct rg_setup_place *place, co
 	if (!rg_arena_keep(trying->arena, &text, &trying->text) ||
 	    !rg_arena_copy(trying->arena, rg_str(path), &trying->file))
 		return rg_fail_memory(err);
-	if (!found)
-		return ROGER_OK;
 	trying->place = place;
 	trying->tool = tool;
-	if (place->kind == RG_SETUP_MEMBER || place->kind == RG_SETUP_HOOKS) {
-		/* What it sets for all that the tool starts; no JSON: with comments, for example.
-		 */
-		r = rg_json_read_within(trying->text, trying->arena, &json, NULL) < 0
-			    ? ROGER_OK
-			    : check_environment(trying, rg_json_member(rg_json_root(json), "env"),
-						err);
-		return r == ROGER_OK ? try_pieces(trying, err) : r;
-	}
+	if (!found || rg_str_blank(trying->text))
+		return ROGER_OK;
+	if (place->kind == RG_SETUP_MEMBER || place->kind == RG_SETUP_HOOKS)
+		return try_json(trying, err);
 	r = check_table(trying, "[mcp_servers.roger.env]\n", err);
 	return r == ROGER_OK ? try_lines(trying, err) : r;
 }
