@@ -27,10 +27,14 @@ RG_CHECKED int rg_tar_write(struct rg_tar *tar, struct roger_str piece, struct r
 /* Durable, and by its name. */
 RG_CHECKED int rg_tar_finish(struct rg_tar *tar, struct roger_err *err);
 
-RG_CHECKED int rg_tar_open(const char *path, struct rg_tar *ret_tar, struct roger_err *err);
-/* The next file; name "": there are no more.  ROGER_EDATA: it is no such archive. */
-RG_CHECKED int rg_tar_next(struct rg_tar *tar, char name[RG_TAR_NAME_BYTES], uint64_t *ret_size,
-			   struct roger_err *err);
+/* Open one that begins with that file; its bytes are read next. */
+RG_CHECKED int rg_tar_open(const char *path, const char *first, struct rg_tar *ret_tar,
+			   uint64_t *ret_size, struct roger_err *err);
+/* The next file must be this, and be written as rg_tar_add() writes it; then there must be no more.
+ * Else ROGER_EDATA. */
+RG_CHECKED int rg_tar_expect(struct rg_tar *tar, const char *name, uint64_t size,
+			     struct roger_err *err);
+RG_CHECKED int rg_tar_expect_end(struct rg_tar *tar, struct roger_err *err);
 RG_CHECKED int rg_tar_read(struct rg_tar *tar, char *room, size_t want, size_t *ret_got,
 			   struct roger_err *err);
 

@@ -15,7 +15,7 @@
 
 enum { PIECE_BYTES = 1 << 20, MANIFEST_BYTES_MAX = 64 << 20, TRIES_MAX = 5, VERSION = 1 };
 
-static const char inside[] = "roger-backup/", manifest_name[] = "backup.json";
+static const char inside[] = "roger-backup/", first[] = "roger-backup/backup.json";
 
 /* A file of a backup: a journal, or a text. */
 struct part {
@@ -190,9 +190,8 @@ static int write_all(struct making *making, struct rg_tar *tar, struct roger_err
 
 	rg_record_encode(&rg_backup_record, &making->backup, &text);
 	r = rg_kept(room && !text.failed, err);
-	snprintf(name, sizeof name, "%s%s", inside, manifest_name);
 	if (r == ROGER_OK)
-		r = rg_tar_add(tar, name, text.length, err);
+		r = rg_tar_add(tar, first, text.length, err);
 	if (r == ROGER_OK)
 		r = rg_tar_write(tar, rg_buf_str(&text), err);
 	for (i = 0; i < making->count && r == ROGER_OK; i++) {
@@ -266,30 +265,17 @@ static int fail_changed(struct roger_err *err)
 			      "file: it is no backup, or was cut off or changed");
 }
 
-/* The next file must be that one. */
-static int next_is(struct rg_tar *tar, struct roger_str wanted, uint64_t *ret_size,
-		   struct roger_err *err)
-{
-	char name[RG_TAR_NAME_BYTES], expected[RG_TAR_NAME_BYTES];
-	int r = rg_tar_next(tar, name, ret_size, err);
-
-	snprintf(expected, sizeof expected, "%s%.*s", inside, RG_STR_ARGS(wanted));
-	return r < 0 || strcmp(name, expected) == 0 ? r : fail_changed(err);
-}
-
-static int read_manifest(struct rg_tar *tar, struct roger_str key, struct rg_arena *arena,
-			 struct rg_backup *ret_backup, struct roger_err *err)
+static int read_manifest(struct rg_tar *tar, uint64_t size, struct roger_str key,
+			 struct rg_arena *arena, struct rg_backup *ret_backup,
+			 struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct rg_json *json;
 	struct roger_str kept;
-	uint64_t size;
 	size_t got;
 	char *room;
-	int r = next_is(tar, rg_str(manifest_name), &size, err);
+	int r;
 
-	if (r < 0)
-		return r;
 	if (size > MANIFEST_BYTES_MAX)
 		return fail_changed(err);
 	room = rg_arena_get(arena, (size_t)size + 1);
@@ -322,16 +308,16 @@ static int restore_file(struct rg_tar *tar, struct rg_restore *restore,
 			const struct rg_backup_file *file, char *room, struct roger_err *err)
 {
 	char sha256[RG_DIGEST_DIGITS + 1], name[RG_TAR_NAME_BYTES];
+	const uint64_t size = file->bytes > 0 ? (uint64_t)file->bytes : 0;
 	struct rg_sha256 sha;
-	uint64_t size = 0, at;
+	uint64_t at;
 	size_t got = 0;
-	int r = next_is(tar, file->file, &size, err);
+	int r;
 
-	if (r == ROGER_OK && (file->bytes < 0 || size != (uint64_t)file->bytes))
-		r = fail_changed(err);
-	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(file->file));
+	snprintf(name, sizeof name, "%s%.*s", inside, RG_STR_ARGS(file->file));
+	r = rg_tar_expect(tar, name, size, err);
 	if (r == ROGER_OK)
-		r = rg_restore_file(restore, name, err);
+		r = rg_restore_file(restore, name + strlen(inside), err);
 	rg_sha256_init(&sha);
 	for (at = 0; r == ROGER_OK && at < size; at += got) {
 		r = rg_tar_read(tar, room, PIECE_BYTES, &got, err);
@@ -346,9 +332,8 @@ static int restore_file(struct rg_tar *tar, struct rg_restore *restore,
 static int restore_all(struct rg_tar *tar, const struct rg_backup *backup, const char *to,
 		       struct roger_restore_reply *reply, struct roger_err *err)
 {
-	char name[RG_TAR_NAME_BYTES], *room = malloc(PIECE_BYTES);
+	char *room = malloc(PIECE_BYTES);
 	struct rg_restore restore;
-	uint64_t size;
 	size_t i;
 	int r = rg_restore_begin(to, &restore, err);
 
@@ -359,9 +344,7 @@ static int restore_all(struct rg_tar *tar, const struct rg_backup *backup, const
 		reply->bytes += backup->files.items[i].bytes;
 	}
 	if (r == ROGER_OK)
-		r = rg_tar_next(tar, name, &size, err);
-	if (r == ROGER_OK && name[0])
-		r = fail_changed(err);
+		r = rg_tar_expect_end(tar, err);
 	if (r == ROGER_OK)
 		r = rg_restore_finish(&restore, err);
 	if (r == ROGER_OK && !rg_arena_copy(reply->memory, rg_str(restore.root), &reply->workspace))
@@ -377,6 +360,7 @@ int rg_verb_restore(struct roger *roger, const struct roger_restore_request *req
 	struct rg_backup backup = { 0 };
 	char path[4096], to[4096];
 	struct rg_tar tar;
+	uint64_t size;
 	int r;
 
 	(void)roger;
@@ -385,9 +369,9 @@ int rg_verb_restore(struct roger *roger, const struct roger_restore_request *req
 		r = rg_op_path(request->to, "to", to, err);
 	if (r < 0)
 		return r;
-	r = rg_tar_open(path, &tar, err);
+	r = rg_tar_open(path, first, &tar, &size, err);
 	if (r == ROGER_OK)
-		r = read_manifest(&tar, request->key, reply->memory, &backup, err);
+		r = read_manifest(&tar, size, request->key, reply->memory, &backup, err);
 	if (r == ROGER_OK)
 		r = restore_all(&tar, &backup, to[0] ? to : ".", reply, err);
 	rg_tar_close(&tar);
