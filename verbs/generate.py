@@ -264,8 +264,8 @@ class House:
             if word not in self.flags and word not in ("inside", "content"):
                 record.block.fail(f"{row.name}: no word '{word}'", row.place)
         for word in row.given:
-            if word not in ("file", "c", "was"):
-                record.block.fail(f"{row.name}: expected file=, c= or was=, not {word}=", row.place)
+            if word not in ("file", "c", "was", "most"):
+                record.block.fail(f"{row.name}: expected file=, c=, was= or most=, not {word}=", row.place)
         if row.kind.startswith("`"):
             if not row.inside:
                 record.block.fail(f"{row.name}: a type of C is for members that are inside", row.place)
@@ -371,7 +371,7 @@ class House:
         file = row.given.get("file") or (camel(row.name) if record.camel and row.kind != "members" else name)
         was = quote(row.given["was"]) if "was" in row.given else "NULL"
         file = quote(file) if file != name else "NULL"
-        return f"\t{{ {quote(name)}, ROGER_{kind}, offsetof(struct {record.struct}, {row.member}), {flags}, {names}, {of},\n\t  {quote(row.help)}, {file}, {was} }},"
+        return f"\t{{ {quote(name)}, ROGER_{kind}, offsetof(struct {record.struct}, {row.member}), {flags}, {names}, {of},\n\t  {quote(row.help)}, {file}, {was}, {row.given.get('most', 0)} }},"
 
     def tables(self, rooms, header, includes):
         """The source of some rooms: names, records, verbs."""
@@ -510,7 +510,7 @@ def main():
     anywhere = lambda room: True
     if sys.argv[1] == "--layout":
         return print(house.layout())
-    verbs_h, verbs_c = house.tables(anywhere, "verbs.h", [])
+    verbs_h, verbs_c = house.tables(anywhere, "verbs.h", ['#include "base/limits.h"'])
     rows = "".join(f"\t&rg_op_{verb.name},\n" for verb in house.of_rooms(anywhere))
     verbs_c += f"\nconst struct roger_op *const rg_op_table[] = {{\n{rows}\tNULL,\n}};\n"
     out = {"roger.h": house.public(anywhere), "verbs.h": verbs_h, "verbs.c": verbs_c, "settings.h": house.settings.header(), "names.js": house.page(), "API.md": house.reference(anywhere)}

@@ -96,23 +96,6 @@ int rg_name_check(const char *member, struct roger_str name, struct roger_err *e
 		member, shown, RG_NAME_CHARS_MAX);
 }
 
-int rg_text_check(const char *member, struct roger_str text, int chars_max, struct roger_err *err)
-{
-	size_t chars;
-
-	if (rg_utf8_count(text, &chars) && chars <= (size_t)chars_max)
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, member,
-			      "%s: expected at most %d characters of UTF-8", member, chars_max);
-}
-
-int rg_limit_check(int64_t limit, int most, struct roger_err *err)
-{
-	return limit >= 0 && limit <= most
-		       ? ROGER_OK
-		       : rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d", most);
-}
-
 int rg_enum_find(const char *const *names, struct roger_str name)
 {
 	int i;
@@ -155,6 +138,38 @@ static bool is_enum(const char *const *names, int value)
 	return value == 0 && *names;
 }
 
+/* Is what is set no more than it may be? */
+static int check_most(const struct roger_field *field, const void *request, struct roger_err *err)
+{
+	const long long most = (long long)field->most, day = 24 * 3600 * 1000;
+	const void *at = rg_field_at(field, request);
+	const int64_t *number = at;
+	size_t count = 0;
+
+	switch (field->kind) {
+	case ROGER_INT:
+	case ROGER_SPAN:
+		if ((*number >= 0 && *number <= most) ||
+		    (*number == -1 && (field->flags & ROGER_OR_OFF)))
+			return ROGER_OK;
+		return rg_fail_member(err, ROGER_EDATA, field->name,
+				      field->kind == ROGER_INT ? "%s: expected 1 to %lld"
+							       : "%s: expected at most %lld days",
+				      field->name, field->kind == ROGER_INT ? most : most / day);
+	case ROGER_TEXT:
+		if (rg_utf8_count(*(const struct roger_str *)at, &count) && count <= (size_t)most)
+			return ROGER_OK;
+		return rg_fail_member(err, ROGER_EDATA, field->name,
+				      "%s: expected at most %lld characters of UTF-8", field->name,
+				      most);
+	default:
+		return ((const struct roger_strs *)at)->count <= (size_t)most
+			       ? ROGER_OK
+			       : rg_fail_member(err, ROGER_EDATA, field->name,
+						"%s: expected at most %lld", field->name, most);
+	}
+}
+
 int rg_request_check(const struct roger_record *type, const void *request, struct roger_err *err)
 {
 	const struct roger_field *field;
@@ -172,6 +187,8 @@ int rg_request_check(const struct roger_record *type, const void *request, struc
 		} else if (field->kind == ROGER_ENUM &&
 			   !is_enum(field->names, *(const int *)rg_field_at(field, request))) {
 			r = expected_name(field, err);
+		} else if (field->most) {
+			r = check_most(field, request, err);
 		}
 	}
 	return r;

@@ -38,8 +38,8 @@ const struct roger_field *rg_find_flag(const struct roger_record *record, unsign
 bool rg_field_unset(const struct roger_field *field, const void *record);
 
 /*
- * Check that required fields of a request are set, names valid, and enums in range.  The first
- * name of a required enum is "", so that "not given" is a value of its own.
+ * Check that required fields of a request are set, names valid, and enums and bounds in range.  The
+ * first name of a required enum is "", so that "not given" is a value of its own.
  */
 RG_CHECKED int rg_request_check(const struct roger_record *type, const void *request,
 				struct roger_err *err);
@@ -89,13 +89,6 @@ bool rg_name_valid(struct roger_str name);
 
 /* Like rg_name_valid(), with an error that names the member. */
 RG_CHECKED int rg_name_check(const char *member, struct roger_str name, struct roger_err *err);
-
-/* Check words for people: valid UTF-8 of at most that many characters. */
-RG_CHECKED int rg_text_check(const char *member, struct roger_str text, int chars_max,
-			     struct roger_err *err);
-
-/* Check a limit: from 1 to most, or 0 for the default. */
-RG_CHECKED int rg_limit_check(int64_t limit, int most, struct roger_err *err);
 
 /* The index of a name, or -1; "" is never found. */
 int rg_enum_find(const char *const *names, struct roger_str name);

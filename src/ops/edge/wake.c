@@ -480,12 +480,6 @@ static int test(struct round *round, const struct roger_wake_request *request,
 
 static int check(const struct roger_wake_request *request, struct roger_err *err)
 {
-	if (request->timeout_ms < 0 || request->timeout_ms > RG_LEASE_MS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "timeout",
-				      "timeout: expected at most 7 days");
-	if (request->within_ms < 0 || request->within_ms > RG_LEASE_MS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "within",
-				      "within: expected at most 7 days");
 	if (!request->test && request->within_ms)
 		return rg_fail_member(
 			err, ROGER_EUSAGE, "within",

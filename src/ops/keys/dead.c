@@ -158,9 +158,7 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 int rg_verb_stale(struct roger *roger, const struct roger_stale_request *request,
 		  struct roger_dead_letters_reply *reply, struct roger_err *err)
 {
-	int r = rg_text_check("reason", request->reason, 200, err);
-
-	return r < 0 ? r : change(roger, request->id, ROGER_STALE, request->reason, reply, err);
+	return change(roger, request->id, ROGER_STALE, request->reason, reply, err);
 }
 
 /* Settle an attempt that nobody waits for; *ret_ended: the number of the last that is over. */
@@ -228,11 +226,7 @@ int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request 
 	bool worn = false;
 	int r;
 
-	r = rg_text_check("reason", request->reason, 200, err);
-	if (r == ROGER_OK && (within_ms < 0 || within_ms > RG_LEASE_MS_MAX))
-		r = rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 7 days");
-	if (r == ROGER_OK)
-		r = find_own(roger, request->id, reply->memory, &letter, err);
+	r = find_own(roger, request->id, reply->memory, &letter, err);
 	if (r == ROGER_OK)
 		r = check_deliverable(roger, &letter, reply->memory, &ended, &worn, err);
 	/* Put it back into the mailbox before the letter says so. */

@@ -43,9 +43,7 @@ int rg_verb_sends(struct roger *roger, const struct roger_sends_request *request
 	struct rg_records found;
 	int r;
 
-	r = rg_limit_check(request->limit, RG_BATCH_MAX, err);
-	if (r == ROGER_OK)
-		r = rg_records_read(roger, &query, reply->memory, &found, err);
+	r = rg_records_read(roger, &query, reply->memory, &found, err);
 	if (r < 0)
 		return r;
 	reply->more = found.count > limit;

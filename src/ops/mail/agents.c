@@ -136,10 +136,9 @@ int rg_verb_retire(struct roger *roger, const struct roger_retire_request *reque
 {
 	const struct rg_query unread = { .to = request->name, .gets = true, .unread = true };
 	struct roger_retired_list before;
-	int r;
+	int r = ROGER_OK;
 
-	r = rg_text_check("reason", request->reason, 200, err);
-	if (r == ROGER_OK && !request->undo)
+	if (!request->undo)
 		r = rg_engine_count(roger->engine, &unread, &reply->unread, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(roger->engine, err);
@@ -358,10 +357,8 @@ int rg_verb_agents(struct roger *roger, const struct roger_agents_request *reque
 	size_t i;
 	int r;
 
-	r = rg_limit_check(limit, INT32_MAX, err);
-	if (r == ROGER_OK)
-		r = rg_agents_all(roger, limit || page.after.length ? &page : NULL, reply->memory,
-				  &reply->agents, err);
+	r = rg_agents_all(roger, limit || page.after.length ? &page : NULL, reply->memory,
+			  &reply->agents, err);
 	if (r == ROGER_OK && limit && (int64_t)reply->agents.count > limit) {
 		reply->agents.count = (size_t)limit;
 		reply->next = reply->agents.items[limit - 1].name;

@@ -110,9 +110,6 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	char longest[32];
 	int r;
 
-	r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
-	if (r < 0)
-		return r;
 	rg_clock_print_span(longest_ms, longest);
 	if (request->lease_ms < 0 || request->lease_ms > longest_ms)
 		return rg_fail_member(err, ROGER_EDATA, "lease",
@@ -337,14 +334,9 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 	 * the agent. */
 	if (rg_caller_stands_in(roger, said.agent))
 		said.worker = RG_STR(RG_PERSON);
-	if (request->ids.count > RG_SETTLED_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
-				      RG_SETTLED_MAX);
-	r = rg_text_check("note", request->note, 500, err);
 	do {
 		due.ids.count = 0;
-		if (r == ROGER_OK)
-			r = rg_engine_begin_change(roger->engine, &those, err);
+		r = rg_engine_begin_change(roger->engine, &those, err);
 		if (r == ROGER_OK)
 			r = decide_all(roger, request, reply_, one, &due, err);
 		rg_engine_rollback(roger->engine);

@@ -85,9 +85,7 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
 	bool may;
 	int r;
 
-	r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
-	if (r == ROGER_OK)
-		r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
+	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
 	r = request->fresh ? find_fresh(roger, &query, reply, err)
@@ -151,13 +149,9 @@ static int take_or_wait(struct roger *roger, const struct roger_inbox_request *r
 {
 	int64_t until_ns = rg_clock_monotonic_ns(), left_ms;
 	struct rg_found found;
-	int r;
+	int r = ROGER_OK;
 
-	r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
-	if (r == ROGER_OK && (request->wait_ms < 0 || request->wait_ms > RG_LEASE_MS_MAX))
-		r = rg_fail_member(err, ROGER_EDATA, "wait", "wait: expected at most 7 days");
-	if (r == ROGER_OK)
-		until_ns += request->wait_ms * 1000000;
+	until_ns += request->wait_ms * 1000000;
 	while (r == ROGER_OK) {
 		r = rg_attempt_take(roger, request->agent, take, request, reply, &reply->messages,
 				    err);
@@ -217,9 +211,6 @@ int rg_verb_looked(struct roger *roger, const struct roger_looked_request *reque
 	struct roger_message_list found;
 	int r;
 
-	if (request->ids.count > RG_PAGE_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
-				      RG_PAGE_MAX);
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
 	if (r == ROGER_OK && !found.count)
 		return rg_fail_member(err, ROGER_ENOENT, "ids",

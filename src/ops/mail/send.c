@@ -1039,9 +1039,6 @@ int rg_verb_send_many(struct roger *roger, const struct roger_send_many_request 
 
 	if (request->items.count == 0)
 		return ROGER_OK;
-	if (request->items.count > RG_BATCH_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "items", "items: expected at most %d",
-				      RG_BATCH_MAX);
 	items = rg_arena_get(arena, request->items.count * sizeof *items);
 	sending.drafts = rg_arena_get(arena, request->items.count * sizeof *sending.drafts);
 	if (!items || !sending.drafts)

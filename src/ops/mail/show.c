@@ -8,9 +8,6 @@ int rg_verb_show(struct roger *roger, const struct roger_show_request *request,
 	size_t i;
 	int r;
 
-	if (request->ids.count > RG_PAGE_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
-				      RG_PAGE_MAX);
 	r = rg_engine_find_ids(roger->engine, request->ids.items, request->ids.count, reply->memory,
 			       &reply->messages, err);
 	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)

@@ -5,8 +5,6 @@
 #include "facts/damage.h"
 #include "ops/runs/run_list.h"
 
-enum { REASON_BYTES_MAX = 2000 };
-
 /* Read a place: FILE:LINE, or FILE. */
 static int read_place(struct roger_str place, struct roger_damage *accepted, struct roger_err *err)
 {
@@ -56,9 +54,6 @@ int rg_verb_accept(struct roger *roger, const struct roger_accept_request *reque
 	const char *agent = getenv("ROGER_AGENT");
 	int r;
 
-	if (request->reason.length > REASON_BYTES_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "reason",
-				      "reason: expected at most %d bytes", REASON_BYTES_MAX);
 	r = read_place(request->place, &accepted, err);
 	if (r < 0)
 		return r;

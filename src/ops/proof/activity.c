@@ -49,11 +49,9 @@ int rg_verb_activity(struct roger *roger, const struct roger_activity_request *r
 	size_t i;
 	int r;
 
-	r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
-	if (r == ROGER_OK && request->after < 0)
-		r = rg_fail_member(err, ROGER_EDATA, "after", "after: expected a line of the log");
-	if (r < 0)
-		return r;
+	if (request->after < 0)
+		return rg_fail_member(err, ROGER_EDATA, "after",
+				      "after: expected a line of the log");
 	query = query_of(request);
 	query.limit = limit + 1;
 	r = rg_engine_log_find(roger->engine, &query, reply->memory, &found, err);

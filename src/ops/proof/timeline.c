@@ -360,9 +360,7 @@ int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *r
 	bool guessed;
 	int r;
 
-	r = rg_limit_check(request->limit, RG_EVENTS_MAX, err);
-	if (r == ROGER_OK)
-		r = named_subject(request, reply, err);
+	r = named_subject(request, reply, err);
 	guessed = !reply->subject;
 	if (r == ROGER_OK && guessed)
 		r = look_up(roger, reply, err);

@@ -12,7 +12,6 @@
 
 enum {
 	TRACES_MAX = 1000,
-	WHATS_MAX = 20,
 	NEIGHBOURS = 64, /* messages of one send stand side by side: so many are looked at a time */
 };
 
@@ -405,9 +404,6 @@ int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request
 	size_t i;
 	int r = ROGER_OK;
 
-	if (request->ids.count > WHATS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
-				      WHATS_MAX);
 	rg_table_init(&finding.known, sizeof(uint64_t));
 	rg_telling_init(&telling, roger, reply->memory);
 	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)

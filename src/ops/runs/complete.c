@@ -500,11 +500,9 @@ int rg_verb_extend(struct roger *roger, const struct roger_extend_request *reque
 	struct extension extension = { roger, rg_run_rules(roger), request->by_ms,
 				       request->reason };
 	struct rg_run_document document;
-	int r = rg_text_check("reason", request->reason, 500, err);
+	int r = rg_run_update(roger, request->run, change_extension, &extension, reply->memory,
+			      &document, &reply->changed, err);
 
-	if (r == ROGER_OK)
-		r = rg_run_update(roger, request->run, change_extension, &extension, reply->memory,
-				  &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -554,10 +552,8 @@ int rg_verb_settle(struct roger *roger, const struct roger_settle_request *reque
 {
 	struct settlement settlement = { roger, request, rg_run_rules(roger), false };
 	struct rg_run_document document;
-	int r = rg_text_check("reason", settlement.request->reason, 500, err);
+	int r = rg_run_load(roger, settlement.request->run, reply->memory, &document, err);
 
-	if (r == ROGER_OK)
-		r = rg_run_load(roger, settlement.request->run, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	if (r < 0)
