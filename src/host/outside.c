@@ -20,18 +20,18 @@ static int fail_create(const char *path, const char *what, struct roger_err *err
 }
 
 /*
- * What a path leads to, to be freed, or NULL where nothing is.  A file that another
- * process makes between the two calls is found by the next try.
+ * What a path leads to, "" where nothing is.  A file that another process makes between the two
+ * calls is found by the next try.
  */
-static int resolve(const char *path, char **ret_real, struct roger_err *err)
+static int resolve(const char *path, char to[PATH_MAX], struct roger_err *err)
 {
 	struct stat facts;
 	int try;
 
 	for (try = 0; try < LOOKS_MAX; try++) {
-		*ret_real = realpath(path, NULL);
-		if (*ret_real)
+		if (realpath(path, to))
 			return ROGER_OK;
+		to[0] = '\0';
 		if (errno != ENOENT)
 			break;
 		if (lstat(path, &facts) < 0)
@@ -46,22 +46,19 @@ static int resolve(const char *path, char **ret_real, struct roger_err *err)
 int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
 		    struct roger_err *err)
 {
+	char real[PATH_MAX];
 	struct stat facts;
-	char *real;
 	int r;
 
 	*ret_found = false;
-	r = resolve(path, &real, err);
-	if (r < 0 || !real)
+	r = resolve(path, real, err);
+	if (r < 0 || !real[0])
 		return r;
 	if (stat(real, &facts) == 0 && S_ISREG(facts.st_mode) &&
 	    (uint64_t)facts.st_size > bytes_max)
-		r = rg_fail(err, ROGER_EREFUSED, 0, "'%s' has more than %zu bytes", path,
-			    bytes_max);
-	else
-		r = rg_file_read_all(real, bytes_max, out, ret_found, err);
-	free(real);
-	return r;
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' has more than %zu bytes", path,
+			       bytes_max);
+	return rg_file_read_all(real, bytes_max, out, ret_found, err);
 }
 
 /* Where the last part of a path starts. */
@@ -96,14 +93,13 @@ static int find_target(const char *path, char to[PATH_MAX], mode_t *ret_mode, st
 {
 	struct stat facts;
 	mode_t mask;
-	char *real;
 	int r;
 
-	r = resolve(path, &real, err);
+	r = resolve(path, to, err);
 	if (r < 0)
 		return r;
-	snprintf(to, PATH_MAX, "%s", real ? real : path);
-	free(real);
+	if (!to[0])
+		snprintf(to, PATH_MAX, "%s", path);
 	if (stat(to, &facts) == 0) {
 		*ret_mode = facts.st_mode & 07777;
 		return S_ISREG(facts.st_mode) ? ROGER_OK

@@ -16,20 +16,12 @@
 
 static int absolute(const char *path, char to[4096], struct roger_err *err)
 {
-	char *real = realpath(path, NULL);
-	size_t length = real ? strlen(real) : 0;
-
-	if (!real)
+	if (!realpath(path, to))
 		return rg_fail(err, errno == ENOENT ? ROGER_ENOENT : ROGER_EIO, errno,
 			       "look for '%s'", path);
-	if (length > 3800) {
-		free(real);
-		return rg_fail(err, ROGER_EDATA, 0,
-			       "the path of the workspace is longer than 3800 bytes");
-	}
-	memcpy(to, real, length + 1);
-	free(real);
-	return ROGER_OK;
+	return strlen(to) <= 3800 ? ROGER_OK
+				  : rg_fail(err, ROGER_EDATA, 0,
+					    "the path of the workspace is longer than 3800 bytes");
 }
 
 /* How far up a workspace is looked for. */
@@ -490,22 +482,19 @@ struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace)
 	return NULL;
 }
 
+/* The folder, and those above it that are missing. */
 static int make_root(const char *path, struct roger_err *err)
 {
-	char parent[4096], *slash;
-	int r;
+	char folder[4096];
+	size_t i;
+	int r = ROGER_OK;
 
-	r = rg_file_make_folder(AT_FDCWD, path, NULL, err);
-	if (r == ROGER_OK || strlen(path) >= sizeof parent)
-		return r;
-	/* Perhaps only folders above it are missing. */
-	snprintf(parent, sizeof parent, "%s", path);
-	slash = strrchr(parent, '/');
-	if (!slash || slash == parent || (err && err->system_errno != ENOENT))
-		return r;
-	*slash = '\0';
-	r = make_root(parent, err);
-	return r < 0 ? r : rg_file_make_folder(AT_FDCWD, path, NULL, err);
+	for (i = 1; r == ROGER_OK && path[i - 1] && i < sizeof folder; i++)
+		if (!path[i] || path[i] == '/') {
+			snprintf(folder, sizeof folder, "%.*s", (int)i, path);
+			r = rg_file_make_folder(AT_FDCWD, folder, NULL, err);
+		}
+	return r;
 }
 
 /* A file of fixed text, unless one is there. */
@@ -567,11 +556,10 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 	RG_CLEANUP(rg_file_closep) int home = RG_NO_FILE;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf settings = { .maximum = SIZE_MAX };
 	struct rg_worktree tree;
-	struct roger_err local;
 	bool there;
 	int r;
 
-	r = make_root(path, err ? err : &local);
+	r = make_root(path, err);
 	if (r == ROGER_OK)
 		r = rg_workspace_home(path, root, &tree, &there, err);
 	if (r == ROGER_OK)

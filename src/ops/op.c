@@ -50,23 +50,22 @@ static int read_groups(const struct roger_op *op, struct roger *roger, const voi
 static int check_caller(const struct roger_op *op, const struct roger *roger, const void *request,
 			struct roger_err *err)
 {
-	const struct roger_field *field;
-	const struct roger_str *name;
+	const struct roger_field *field = rg_find_flag(op->request, ROGER_SELF);
 	struct rg_config *config = roger ? roger->workspace->config : NULL;
+	struct roger_str name;
 	int r = ROGER_OK;
 
-	for (field = op->request->fields; field->name && roger && r == ROGER_OK; field++) {
-		name = rg_field_at(field, request);
-		if (!(field->flags & ROGER_SELF) || !name->length ||
-		    (config->groups_unread.length && rg_engine_knows(roger->engine, *name)))
-			continue;
-		if (rg_config_may_be_group(config, *name))
-			r = rg_config_read_groups(config, err);
-		if (r == ROGER_OK && rg_config_reserves(config, *name))
-			r = rg_fail_member(err, ROGER_EREFUSED, field->name,
-					   "%s: '%.*s' is a group; name one agent", field->name,
-					   RG_STR_ARGS(*name));
-	}
+	if (!roger || !field)
+		return ROGER_OK;
+	name = *(const struct roger_str *)rg_field_at(field, request);
+	if (!name.length || (config->groups_unread.length && rg_engine_knows(roger->engine, name)))
+		return ROGER_OK;
+	if (rg_config_may_be_group(config, name))
+		r = rg_config_read_groups(config, err);
+	if (r == ROGER_OK && rg_config_reserves(config, name))
+		r = rg_fail_member(err, ROGER_EREFUSED, field->name,
+				   "%s: '%.*s' is a group; name one agent", field->name,
+				   RG_STR_ARGS(name));
 	return r;
 }
 
@@ -109,15 +108,12 @@ static int prepare(const struct roger_op *op, struct roger *roger, const void *r
 /* Which working tree the agent sits in.  A plain send or look from elsewhere costs nothing. */
 static void take_seat(const struct roger_op *op, const struct roger *roger, const void *request)
 {
-	const struct roger_field *field;
+	const struct roger_field *field = rg_find_flag(op->request, ROGER_SELF);
 
-	if (!roger || roger->caller.how != RG_BY_FILES ||
-	    (!roger->workspace->tree.base[0] && (op == &rg_op_send || op == &rg_op_inbox)))
-		return;
-	for (field = op->request->fields; field->name; field++)
-		if (field->flags & ROGER_SELF)
-			rg_seat_take(roger->workspace,
-				     *(const struct roger_str *)rg_field_at(field, request));
+	if (field && roger && roger->caller.how == RG_BY_FILES &&
+	    (roger->workspace->tree.base[0] || (op != &rg_op_send && op != &rg_op_inbox)))
+		rg_seat_take(roger->workspace,
+			     *(const struct roger_str *)rg_field_at(field, request));
 }
 
 /* The next list of messages of a reply that has some, from *field on; NULL: no more. */

@@ -40,22 +40,26 @@ static int write_targets(const struct rg_setup_plan *plan, struct roger_err *err
  * Trust the command that was just put into the configuration with a person's consent:
  * these words only, and no others that may be configured in its place.
  */
-static int trust_wake(const struct rg_setup_plan *plan, struct roger_err *err)
+static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
 {
-	const struct rg_wake_agent *agent;
-	struct rg_config *config;
+	const struct rg_setup_place *place = rg_setup_places;
+	struct rg_config *config = NULL;
+	struct roger_str text;
 	bool trusted;
 	int r;
 
 	if (!(plan->tools & RG_CODEX) || plan->request->scope == ROGER_SETUP_USER)
 		return ROGER_OK;
-	/* A wrong configuration is reported elsewhere. */
-	if (rg_config_load(plan->home, &config, NULL) < 0)
-		return ROGER_OK;
-	agent = rg_config_wake(config, plan->fillings[RG_SETUP_FILL_CODEX]);
-	r = agent && rg_setup_is_wake(agent->words)
-		    ? rg_trust_add_command(plan->home, agent->words, plan->arena, &trusted, err)
-		    : ROGER_OK;
+	while (!place->path || strcmp(place->path, "wake") != 0)
+		place++;
+	r = rg_setup_fill_in(plan, "", place->value, &text, err);
+	if (r == ROGER_OK)
+		r = rg_config_new(&config, err);
+	if (r == ROGER_OK)
+		r = rg_config_read(config, text, "setup", false, err);
+	if (r == ROGER_OK)
+		r = rg_trust_add_command(plan->home, config->wake_agents->words, plan->arena,
+					 &trusted, err);
 	rg_config_free(config);
 	return r;
 }
@@ -64,7 +68,7 @@ static int trust_wake(const struct rg_setup_plan *plan, struct roger_err *err)
  * The record is written first, so that whatever was done can be undone; when removing,
  * last.
  */
-static int carry_out(const struct rg_setup_plan *plan, struct roger_err *err)
+static int carry_out(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	int r;
 

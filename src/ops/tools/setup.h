@@ -77,9 +77,6 @@ struct rg_setup_print {
 };
 extern const struct rg_setup_print rg_setup_prints[]; /* ends with one without a name */
 
-/* Is it the command that the table has for waking Codex? */
-bool rg_setup_is_wake(struct roger_strs words);
-
 enum {
 	RG_SETUP_PATH_BYTES = 4096,
 	RG_SETUP_FILE_BYTES_MAX = 32 << 20,

@@ -181,13 +181,12 @@ static const char *root_of(const struct rg_setup_plan *plan, const struct rg_set
 }
 
 /*
- * May its file be changed?  A link in the project may come with its repository and lead anywhere
- * its author wants; links in a person's own settings are the person's.  With --scope stealth, a
- * file is left alone when git would show the change.
+ * May its file, which is to change, be changed?  A link in the project may come with its repository
+ * and lead anywhere its author wants; links in a person's own settings are the person's.  With
+ * --scope stealth, a file is left alone when git would show the change.
  */
 static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		      const struct rg_setup_target *target, const char *path, bool changed,
-		      struct roger_err *err)
+		      const struct rg_setup_target *target, const char *path, struct roger_err *err)
 {
 	char real[4096];
 
@@ -198,7 +197,7 @@ static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_pl
 			err, ROGER_EREFUSED, 0,
 			"a link leads out of the project from here; set it up by hand, or with "
 			"--scope user");
-	if (changed && plan->request->scope == ROGER_SETUP_STEALTH && !plan->request->remove &&
+	if (plan->request->scope == ROGER_SETUP_STEALTH && !plan->request->remove &&
 	    target->there && rg_outside_git_may_show(path))
 		return rg_fail(
 			err, ROGER_EREFUSED, 0,
@@ -216,11 +215,9 @@ static int plan_place(struct rg_setup_plan *plan, const struct rg_setup_place *p
 	struct roger_err why;
 	int r;
 
-	r = check_file(plan, place, target, path, false, &why);
-	if (r == ROGER_OK)
-		r = rg_setup_place_edit(plan, place, target, tool_of(place), &why);
+	r = rg_setup_place_edit(plan, place, target, tool_of(place), &why);
 	if (r == ROGER_OK && !rg_str_equal(target->text, text))
-		r = check_file(plan, place, target, path, true, &why);
+		r = check_file(plan, place, target, path, &why);
 	if (plan->request->remove)
 		target->changed.edits = before.edits;
 	if (r == ROGER_OK)

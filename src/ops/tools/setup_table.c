@@ -66,20 +66,6 @@ static const char codex_wake[] =
 	"    \"{codex}\": [codex, queue, --thread, \"{session}\", --message,\n"
 	"      \"roger: {count} new messages for {agent}, look into your inbox\", --resume]\n";
 
-bool rg_setup_is_wake(struct roger_strs words)
-{
-	static const char *const ours[] = { "codex",	 "queue",
-					    "--thread",	 "{session}",
-					    "--message", "" /* which names the agent */,
-					    "--resume" };
-	size_t i, count = sizeof ours / sizeof *ours;
-
-	for (i = 0; i < count && i < words.count; i++)
-		if (ours[i][0] && !rg_str_is(words.items[i], ours[i]))
-			return false;
-	return words.count == count;
-}
-
 /* Of OpenCode and of Kilo. */
 static const char plugin[] =
 #include "setup_plugin.h"
