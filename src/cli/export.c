@@ -32,7 +32,6 @@ static int read_seal(struct page *page, struct roger_err *err)
 	struct roger_verify_request request = { .seal = cli_value(page->run, "seal"),
 						.key = cli_value(page->run, "key") };
 	struct rg_arena *arena = page->run->arena;
-	const struct rg_json *json;
 	struct roger_str citation;
 	size_t i;
 	int r;
@@ -59,10 +58,7 @@ static int read_seal(struct page *page, struct roger_err *err)
 	if (r < 0)
 		return r;
 	/* roger_verify() has read this seal, so it is valid JSON. */
-	r = rg_json_read_within(request.seal, arena, &json, err);
-	return r < 0 ? r
-		     : rg_record_decode(cli_op_named("seal")->reply, rg_json_root(json),
-					&page->seal, arena, err);
+	return rg_record_read(cli_op_named("seal")->reply, request.seal, &page->seal, arena, err);
 }
 
 /* ------------------------------------------------------------------ page -- */

@@ -635,6 +635,15 @@ int rg_record_decode(const struct roger_record *type, const struct rg_value *obj
 	return decode(type, OF_FILE, object, record, arena, err);
 }
 
+int rg_record_read(const struct roger_record *type, struct roger_str text, void *record,
+		   struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_json *json;
+	int r = rg_json_read_within(text, arena, &json, err);
+
+	return r < 0 ? r : rg_record_decode(type, rg_json_root(json), record, arena, err);
+}
+
 int rg_words_decode(const struct roger_record *type, const struct rg_value *object, void *record,
 		    struct rg_arena *arena, struct roger_err *err)
 {

@@ -52,6 +52,10 @@ RG_CHECKED int rg_request_check(const struct roger_record *type, const void *req
 RG_CHECKED int rg_record_decode(const struct roger_record *type, const struct rg_value *object,
 				void *record, struct rg_arena *arena, struct roger_err *err);
 
+/* Like rg_record_decode(), from a text, which need not last: what is decoded is in the arena. */
+RG_CHECKED int rg_record_read(const struct roger_record *type, struct roger_str text, void *record,
+			      struct rg_arena *arena, struct roger_err *err);
+
 /* Like rg_record_decode(), but with roger's words, or with the names of the seeds' files. */
 RG_CHECKED int rg_words_decode(const struct roger_record *type, const struct rg_value *object,
 			       void *record, struct rg_arena *arena, struct roger_err *err);

@@ -107,13 +107,9 @@ int rg_note_print(const struct rg_note *note, struct rg_buf *out, struct roger_e
 static int read_details(struct roger_str details, struct rg_arena *arena, struct rg_note *note,
 			struct roger_err *err)
 {
-	const struct rg_json *json;
 	struct rg_note said = *note;
-	int r;
+	int r = rg_record_read(&rg_note_record, details, &said, arena, err);
 
-	r = rg_json_read_within(details, arena, &json, err);
-	if (r == ROGER_OK)
-		r = rg_record_decode(&rg_note_record, rg_json_root(json), &said, arena, err);
 	if (r == ROGER_EDATA)
 		return ROGER_OK;
 	if (r == ROGER_OK)

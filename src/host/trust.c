@@ -116,8 +116,6 @@ static int read_document(const char *path, struct rg_arena *memory, struct rg_tr
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_trusted document = { 0 };
 	struct rg_file_facts facts;
-	const struct rg_json *json;
-	struct roger_str kept;
 	int r;
 
 	r = rg_file_read_first(path, DOCUMENT_BYTES_MAX, &text, &facts, ret_found, NULL);
@@ -127,11 +125,8 @@ static int read_document(const char *path, struct rg_arena *memory, struct rg_tr
 		*ret_found = false;
 		return ROGER_OK;
 	}
-	if (!rg_arena_copy(memory, rg_buf_str(&text), &kept))
-		return rg_fail_memory(err);
-	*ret_found = rg_json_read_within(kept, memory, &json, NULL) == ROGER_OK &&
-		     rg_record_decode(&rg_trusted_record, rg_json_root(json), &document, memory,
-				      NULL) == ROGER_OK;
+	*ret_found = rg_record_read(&rg_trusted_record, rg_buf_str(&text), &document, memory,
+				    NULL) == ROGER_OK;
 	if (*ret_found)
 		*ret_document = document;
 	return ROGER_OK;

@@ -52,18 +52,11 @@ int serve_tokens_path(const char *workspace, char *to, struct roger_err *err)
 
 static int add_line(struct serve_tokens *tokens, struct roger_str line, struct roger_err *err)
 {
-	const struct rg_json *json;
-	struct rg_stored_token *token;
-	struct roger_str kept;
-	int r;
+	struct rg_stored_token *token =
+		rg_arena_push(tokens->arena, &tokens->items, &tokens->count, sizeof *token);
 
-	token = rg_arena_push(tokens->arena, &tokens->items, &tokens->count, sizeof *token);
-	if (!token || !rg_arena_copy(tokens->arena, line, &kept))
-		return rg_fail_memory(err);
-	r = rg_json_read_within(kept, tokens->arena, &json, err);
-	return r < 0 ? r
-		     : rg_record_decode(&rg_stored_token_record, rg_json_root(json), token,
-					tokens->arena, err);
+	return token ? rg_record_read(&rg_stored_token_record, line, token, tokens->arena, err)
+		     : rg_fail_memory(err);
 }
 
 /* Read the file, unless others may read or write it. */

@@ -68,14 +68,11 @@ static struct rg_use *put(struct serve_uses *uses, struct roger_str login)
 static void read_lines(struct serve_uses *uses, struct roger_str rest)
 {
 	struct roger_str line;
-	const struct rg_json *json;
 	struct rg_use said, *use;
 
 	while (rg_str_next_line(&rest, &line)) {
 		said = (struct rg_use){ 0 };
-		if (rg_json_read_within(line, uses->arena, &json, NULL) == ROGER_OK &&
-		    rg_record_decode(&rg_use_record, rg_json_root(json), &said, uses->arena,
-				     NULL) == ROGER_OK &&
+		if (rg_record_read(&rg_use_record, line, &said, uses->arena, NULL) == ROGER_OK &&
 		    (use = put(uses, said.login)))
 			use->at_ms = said.at_ms, use->from = said.from;
 	}

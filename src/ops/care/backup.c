@@ -270,8 +270,6 @@ static int read_manifest(struct rg_tar *tar, uint64_t size, struct roger_str key
 			 struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	const struct rg_json *json;
-	struct roger_str kept;
 	size_t got;
 	char *room;
 	int r;
@@ -284,9 +282,8 @@ static int read_manifest(struct rg_tar *tar, uint64_t size, struct roger_str key
 	r = rg_tar_read(tar, room, (size_t)size, &got, err);
 	if (r < 0)
 		return r;
-	kept = (struct roger_str){ room, got };
-	if (rg_json_read_within(kept, arena, &json, NULL) < 0 ||
-	    rg_record_decode(&rg_backup_record, rg_json_root(json), ret_backup, arena, NULL) < 0)
+	if (rg_record_read(&rg_backup_record, (struct roger_str){ room, got }, ret_backup, arena,
+			   NULL) < 0)
 		return fail_changed(err);
 	if (ret_backup->version != VERSION)
 		return rg_fail_member(err, ROGER_EDATA, "file",

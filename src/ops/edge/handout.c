@@ -291,20 +291,12 @@ static int read_note(const struct handout *handout, struct rg_handing *handing, 
 		     struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX + 8192 };
-	const struct rg_json *json = NULL;
-	struct roger_str copy;
-	int r;
+	int r = rg_file_read_all_at(handout->bridge->triggers.handing, handout->note_name,
+				    RG_LINE_BYTES_MAX, &text, ret_found, err);
 
-	r = rg_file_read_all_at(handout->bridge->triggers.handing, handout->note_name,
-				RG_LINE_BYTES_MAX, &text, ret_found, err);
-	if (r == ROGER_OK && *ret_found && !rg_arena_copy(handout->arena, rg_buf_str(&text), &copy))
-		r = rg_fail_memory(err);
 	if (r < 0 || !*ret_found)
 		return r;
-	r = rg_json_read_within(copy, handout->arena, &json, err);
-	if (r == ROGER_OK)
-		r = rg_record_decode(&rg_handing_record, rg_json_root(json), handing,
-				     handout->arena, err);
+	r = rg_record_read(&rg_handing_record, rg_buf_str(&text), handing, handout->arena, err);
 	if (r == ROGER_EDATA) {
 		*ret_found = false;
 		return drop_note(handout, err);

@@ -50,15 +50,11 @@ static int read_seal(struct checking *checking, struct roger_str text, struct ro
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf signed_text = { .maximum = SIZE_MAX };
 	struct roger_seal_reply *seal = &checking->seal;
-	const struct rg_json *json;
 	struct roger_err why = { 0 };
 	size_t i;
 	int r;
 
-	r = rg_json_read_within(text, checking->arena, &json, &why);
-	if (r == ROGER_OK)
-		r = rg_record_decode(&rg_seal_reply_record, rg_json_root(json), seal,
-				     checking->arena, &why);
+	r = rg_record_read(&rg_seal_reply_record, text, seal, checking->arena, &why);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)

@@ -91,8 +91,6 @@ static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *ret_r
 		       struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	const struct rg_json *json;
-	struct roger_str kept;
 	bool found;
 	int r;
 
@@ -100,12 +98,8 @@ static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *ret_r
 	r = rg_outside_read(plan->record_path, RG_SETUP_FILE_BYTES_MAX, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
-	r = rg_kept(rg_arena_keep(plan->arena, &text, &kept), err);
-	if (r == ROGER_OK)
-		r = rg_json_read_within(kept, plan->arena, &json, err);
-	if (r == ROGER_OK)
-		r = rg_record_decode(&rg_setup_record_record, rg_json_root(json), ret_record,
-				     plan->arena, err);
+	r = rg_record_read(&rg_setup_record_record, rg_buf_str(&text), ret_record, plan->arena,
+			   err);
 	if (r == ROGER_EDATA)
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "'%s' is not a record of setup; move it away and try again",

@@ -356,25 +356,21 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 
 int rg_trust_set_store(const char *root, struct roger_str address, struct roger_err *err)
 {
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct rg_trusted wish = { 0 };
 	struct rg_trust *trust = NULL;
-	struct rg_trusted_place *places;
+	struct rg_trusted_place *place;
+	struct rg_trusted wish;
 	size_t i;
-	int r = arena ? load_exactly(root, &trust, err) : rg_fail_memory(err);
+	int r = load_exactly(root, &trust, err);
 
 	if (r == ROGER_OK && trust->known.id.length) {
 		wish = trust->known;
-		places = rg_arena_get(arena, (wish.places.count + 1) * sizeof *places);
-		r = rg_kept(places, err);
-		if (r == ROGER_OK && address.length && !rg_str_among(wish.paths, address))
-			r = add_text(arena, &wish.paths, address, err);
-		for (i = 0; i < wish.places.count && r == ROGER_OK; i++) {
-			places[i] = wish.places.items[i];
-			if (rg_str_is(places[i].setting, "store"))
-				places[i].path = address;
+		if (address.length && !rg_str_among(wish.paths, address))
+			r = add_text(trust->memory, &wish.paths, address, err);
+		for (i = 0; i < wish.places.count; i++) {
+			place = (struct rg_trusted_place *)(uintptr_t)&wish.places.items[i];
+			if (rg_str_is(place->setting, "store"))
+				place->path = address;
 		}
-		wish.places.items = places;
 		if (r == ROGER_OK)
 			r = rg_trust_accept(trust, &wish, err);
 	}
@@ -403,7 +399,7 @@ static bool is_there(const struct rg_trusted *known)
 
 static int list(struct roger_trust_reply *reply, struct roger_err *err)
 {
-	struct roger_trust_workspace *items;
+	struct roger_trust_workspace *one;
 	struct rg_trusted_list known;
 	size_t i;
 	int r;
@@ -411,22 +407,20 @@ static int list(struct roger_trust_reply *reply, struct roger_err *err)
 	r = rg_trust_list(reply->memory, &known, err);
 	if (r < 0)
 		return r;
-	items = rg_arena_get(reply->memory, (known.count + 1) * sizeof *items);
-	if (!items)
-		return rg_fail_memory(err);
 	for (i = 0; i < known.count; i++) {
-		items[i] = (struct roger_trust_workspace){
-			.there = is_there(&known.items[i]),
-			.commands = (int64_t)known.items[i].commands.count,
-			.accepted_at_ms = known.items[i].accepted_at_ms
-		};
+		one = rg_arena_push(reply->memory, &reply->workspaces.items,
+				    &reply->workspaces.count, sizeof *one);
 		/* A copy ends with a NUL; a decoded text may not. */
-		if (!rg_arena_copy(reply->memory, known.items[i].path, &items[i].workspace))
+		if (!one || !rg_arena_copy(reply->memory, known.items[i].path, &one->workspace))
 			return rg_fail_memory(err);
+		one->there = is_there(&known.items[i]);
+		one->commands = (int64_t)known.items[i].commands.count;
+		one->accepted_at_ms = known.items[i].accepted_at_ms;
 	}
 	/* Each begins with its path. */
-	qsort(items, known.count, sizeof *items, rg_str_compare);
-	reply->workspaces = (struct roger_trust_workspace_list){ items, known.count };
+	if (known.count)
+		qsort((void *)(uintptr_t)reply->workspaces.items, known.count, sizeof *one,
+		      rg_str_compare);
 	return ROGER_OK;
 }
 
