@@ -10,9 +10,8 @@
 
 #include "base/limits.h"
 #include "host/file.h"
-#include "host/program.h"
 
-enum { GIT_MS = 10000, LOOKS_MAX = 100 };
+enum { LOOKS_MAX = 100 };
 
 static int fail_create(const char *path, const char *what, struct roger_err *err)
 {
@@ -285,30 +284,6 @@ bool rg_outside_git_folder(const char *folder, char to[4096])
 	snprintf(pointer, sizeof pointer, "%s/commondir", own);
 	return realpath(rg_outside_pointer(pointer, "", own, shared) ? shared : own, to) &&
 	       stat(to, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
-bool rg_outside_git_may_show(const char *path)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = 1 };
-	char folder[PATH_MAX], git[PATH_MAX];
-	struct roger_str words[] = { RG_STR("git"),
-				     RG_STR("-c"),
-				     RG_STR("core.fsmonitor=false"),
-				     RG_STR("ls-files"),
-				     RG_STR("--error-unmatch"),
-				     RG_STR("--"),
-				     rg_str(path + name_at(path)) };
-	const struct rg_program program = { .words = { words, sizeof words / sizeof *words },
-					    .folder = folder,
-					    .timeout_ms = GIT_MS };
-	struct rg_program_result result;
-
-	snprintf(folder, sizeof folder, "%.*s", (int)name_at(path), path);
-	if (!rg_outside_git_folder(folder, git))
-		return false;
-	/* git exits with 1 for a file that it does not track. */
-	return rg_program_run(&program, &output, &result, NULL) < 0 ||
-	       result.end != RG_PROGRAM_EXITED || result.status != 1;
 }
 
 bool rg_outside_is_there(const char *path)

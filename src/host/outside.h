@@ -49,12 +49,6 @@ bool rg_outside_git_folder(const char *folder, char to[4096]);
 /* The git folder of the one working tree at base, with its own index; false: base has no .git. */
 bool rg_outside_git_own(const char *base, char to[4096]);
 
-/*
- * Would git show a change of an existing file?  Also true when it is in a repository
- * and git cannot be asked whether it tracks the file.
- */
-bool rg_outside_git_may_show(const char *path);
-
 /* Is there something of that name? */
 bool rg_outside_is_there(const char *path);
 

@@ -300,8 +300,13 @@ if git status >/dev/null 2>&1; then
 	is "and git sees no change" "$(git status --porcelain --untracked-files=all)" "A  .gemini/settings.json"
 	roger setup --scope stealth --remove --yes >/dev/null
 	is "and out again" "$(cat .qwen/settings.json)" '{"theme": "x"}'
+	printf x >../index && cp .git/index ../index.whole && cp ../index .git/index
+	"$ROGER" setup qwen --scope stealth --yes >../out
+	like "without a whole index nobody knows, and it is left" "$(cat ../out)" "qwen/settings.json: left as it is: git tracks it, or its index cannot be read"
+	cp ../index.whole .git/index
 	PATH=$(mktemp -d -p "$here") "$ROGER" setup qwen --scope stealth --yes >../out
-	like "without git nobody knows, and it is left" "$(cat ../out)" "qwen/settings.json: left as it is: git tracks it, or cannot be asked"
+	like "git itself is not needed" "$(cat .qwen/settings.json)" '"mcpServers"'
+	roger setup --scope stealth --remove --yes >/dev/null
 fi
 rm ../two.before -r
 cd ../project || exit 1

@@ -180,6 +180,17 @@ static const char *root_of(const struct rg_setup_plan *plan, const struct rg_set
 	return strncmp(place->file, shared, sizeof shared - 1) == 0 ? plan->home : plan->root;
 }
 
+/* Would git show a change of the file?  Not known counts as yes. */
+static bool may_git_show(const struct rg_setup_plan *plan, const char *real)
+{
+	const struct rg_git_watch file = { .path = real };
+	enum rg_git_state state;
+	struct roger_strs tracked;
+
+	return rg_git_look(plan->root, &file, 1, NULL, plan->arena, &state, &tracked, NULL) < 0 ||
+	       state != RG_GIT_CLEAR;
+}
+
 /*
  * May its file, which is to change, be changed?  A link in the project may come with its repository
  * and lead anywhere its author wants; links in a person's own settings are the person's.  With
@@ -198,11 +209,11 @@ static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_pl
 			"a link leads out of the project from here; set it up by hand, or with "
 			"--scope user");
 	if (plan->request->scope == ROGER_SETUP_STEALTH && !plan->request->remove &&
-	    target->there && rg_outside_git_may_show(path))
+	    target->there && may_git_show(plan, real))
 		return rg_fail(
 			err, ROGER_EREFUSED, 0,
-			"git tracks it, or cannot be asked, and so would show the change; set "
-			"it up with --scope project or user");
+			"git tracks it, or its index cannot be read, and so would show the change; "
+			"set it up with --scope project or user");
 	return ROGER_OK;
 }
 
