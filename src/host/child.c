@@ -747,15 +747,11 @@ static bool has_ended(const struct rg_child *child)
 
 static int wait_ms_until(const struct rg_child *child, int64_t until_ns)
 {
-	int64_t left_ns, left_ms;
+	const int64_t most_ms = child->end == RG_NO_FILE && !child->past ? LOOK_MS : INT32_MAX;
+	const int64_t left_ns = until_ns - rg_clock_monotonic_ns();
+	const int64_t left_ms = left_ns <= 0 ? 0 : (left_ns - 1) / 1000000 + 1;
 
-	if (until_ns == INT64_MAX)
-		return child->end == RG_NO_FILE && !child->past ? LOOK_MS : -1;
-	left_ns = until_ns - rg_clock_monotonic_ns();
-	left_ms = left_ns <= 0 ? 0 : (left_ns + 999999) / 1000000;
-	if (child->end == RG_NO_FILE && !child->past && left_ms > LOOK_MS)
-		left_ms = LOOK_MS;
-	return left_ms > INT32_MAX ? INT32_MAX : (int)left_ms;
+	return (int)(left_ms < most_ms ? left_ms : most_ms);
 }
 
 /* An error of poll() must not lead to a busy loop. */

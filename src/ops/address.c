@@ -58,19 +58,15 @@ static bool is_whole_id(struct roger_str word)
 {
 	static const char start[] = "msg-", digits[] = "0123456789abcdef";
 	enum { START = sizeof start - 1, RANDOM = 16 };
-	const size_t random = word.length > RANDOM ? word.length - RANDOM : 0;
+	const size_t dash = word.length > RANDOM ? word.length - RANDOM - 1 : 0;
 	size_t i;
 
-	if (random < START + 2 || memcmp(word.data, start, START) != 0)
+	if (dash <= START || !rg_str_begins(word, start) || word.data[dash] != '-')
 		return false;
-	for (i = START; i < random - 1; i++)
-		if (!memchr(digits, word.data[i], 10))
+	for (i = START; i < word.length; i++)
+		if (i != dash && !memchr(digits, word.data[i], i < dash ? 10 : 16))
 			return false;
-	if (word.data[i++] != '-')
-		return false;
-	while (i < word.length && memchr(digits, word.data[i], 16))
-		i++;
-	return i == word.length;
+	return true;
 }
 
 static int find(struct seeking *seeking, struct rg_query query, struct roger_message_list *ret,

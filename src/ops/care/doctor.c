@@ -40,58 +40,53 @@ static int load_runs(struct examining *examining, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int tell_run(struct examining *examining, struct roger_str file,
-		    enum roger_severity severity, struct roger_str what, struct roger_err *err)
+/* What is wrong with a run; fixable and fixed as they are given. */
+static int tell(struct examining *examining, struct roger_str file, struct roger_breach found,
+		struct roger_err *err)
 {
 	struct roger_doctor_reply *reply = examining->reply;
-	struct roger_breach *breach;
 
-	reply->damaged += severity == ROGER_DAMAGE;
-	reply->notes += severity == ROGER_NOTE;
-	breach = rg_arena_push(examining->arena, &reply->breaches.items, &reply->breaches.count,
-			       sizeof *breach);
-	if (!breach ||
-	    !rg_arena_print(examining->arena, &breach->file, RG_RUNS_SHOWN "/%.*s",
-			    RG_STR_ARGS(file)) ||
-	    !rg_arena_copy(examining->arena, what, &breach->what))
-		return rg_fail_memory(err);
-	breach->kind = ROGER_BREACH_RUN;
-	breach->severity = (int)severity;
-	return ROGER_OK;
+	found.kind = ROGER_BREACH_RUN;
+	reply->damaged += found.severity == ROGER_DAMAGE;
+	reply->notes += found.severity == ROGER_NOTE;
+	reply->fixed += found.fixed;
+	return rg_kept(rg_arena_print(examining->arena, &found.file, RG_RUNS_SHOWN "/%.*s",
+				      RG_STR_ARGS(file)) &&
+			       rg_arena_copy(examining->arena, found.what, &found.what) &&
+			       rg_arena_append(examining->arena, &reply->breaches.items,
+					       &reply->breaches.count, &found, sizeof found),
+		       err);
+}
+
+static int tell_run(struct examining *examining, struct roger_str file,
+		    enum roger_severity severity, const char *what, struct roger_err *err)
+{
+	return tell(examining, file,
+		    (struct roger_breach){ .severity = (int)severity, .what = rg_str(what) }, err);
 }
 
 /* A status that time has overtaken; sweep writes it, and so may we. */
 static int tell_stale(struct examining *examining, const struct rg_run_document *document,
 		      struct roger_err *err)
 {
-	struct roger_doctor_reply *reply = examining->reply;
+	struct roger_breach stale = { .severity = ROGER_NOTE, .fixable = true };
 	struct rg_run_document after;
-	struct roger_breach *breach;
-	char what[120];
-	bool changed = false;
 	int r = ROGER_OK;
 
 	if ((int)document->stored == document->run.status)
 		return ROGER_OK;
 	if (examining->fix)
 		r = rg_run_update(examining->roger, document->run.run, NULL, NULL, examining->arena,
-				  &after, &changed, err);
+				  &after, &stale.fixed, err);
 	/* Somebody else was faster. */
-	if (r == ROGER_ETIMEOUT)
-		r = ROGER_OK;
-	if (r < 0)
+	if (r < 0 && r != ROGER_ETIMEOUT)
 		return r;
-	snprintf(what, sizeof what, "it says %s, and its evidence by now %s",
-		 rg_run_status_names[document->stored], rg_run_status_names[document->run.status]);
-	r = tell_run(examining, document->file, ROGER_NOTE, rg_str(what), err);
-	if (r < 0)
-		return r;
-	breach =
-		(struct roger_breach *)(uintptr_t)&reply->breaches.items[reply->breaches.count - 1];
-	breach->fixable = true;
-	breach->fixed = changed;
-	reply->fixed += changed;
-	return ROGER_OK;
+	return rg_arena_print(examining->arena, &stale.what,
+			      "it says %s, and its evidence by now %s",
+			      rg_run_status_names[document->stored],
+			      rg_run_status_names[document->run.status])
+		       ? tell(examining, document->file, stale, err)
+		       : rg_fail_memory(err);
 }
 
 static int tell_evidence(struct examining *examining, const struct rg_run_document *document,
@@ -105,19 +100,19 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 
 	if (result->id.length && !result->found)
 		r = tell_run(examining, document->file, severity,
-			     RG_STR("resultMessageId names no message"), err);
+			     "resultMessageId names no message", err);
 	if (r == ROGER_OK && evidence->id.length && !evidence->found)
 		r = tell_run(examining, document->file, severity,
-			     RG_STR("forwardEvidence names no message"), err);
+			     "forwardEvidence names no message", err);
 	else if (r == ROGER_OK && evidence->id.length && !evidence->read)
 		r = rg_run_answered_by(examining->roger, run, evidence->id, examining->arena,
 				       &answers, err);
 	if (r == ROGER_OK && evidence->found && !evidence->read && !answers)
 		r = tell_run(examining, document->file, severity,
-			     RG_STR("forwardEvidence names a message that nobody read"), err);
+			     "forwardEvidence names a message that nobody read", err);
 	if (r == ROGER_OK && run->forwarded && !evidence->id.length)
 		r = tell_run(examining, document->file, ROGER_NOTE,
-			     RG_STR("forwarded, by its word alone: it names no evidence"), err);
+			     "forwarded, by its word alone: it names no evidence", err);
 	return r;
 }
 
@@ -131,8 +126,7 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 
 	for (i = 0; r == ROGER_OK && i < differ.count; i++)
 		r = tell_run(examining, differ.items[i], ROGER_DAMAGE,
-			     RG_STR("the index says otherwise; `roger doctor rebuild` makes it "
-				    "again"),
+			     "the index says otherwise; `roger doctor rebuild` makes it again",
 			     err);
 	for (i = 0; i < examining->list.count && r == ROGER_OK; i++) {
 		r = tell_evidence(examining, &examining->list.documents[i],
@@ -141,7 +135,7 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 			r = tell_stale(examining, &examining->list.documents[i], err);
 	}
 	for (i = 0; i < examining->list.troubles.count && r == ROGER_OK; i++)
-		r = tell_run(examining, troubles[i].file, ROGER_DAMAGE, troubles[i].what, err);
+		r = tell_run(examining, troubles[i].file, ROGER_DAMAGE, troubles[i].what.data, err);
 	examining->reply->runs = (int64_t)(examining->list.count + examining->list.troubles.count);
 	return r;
 }
