@@ -293,6 +293,22 @@ bool rg_outside_is_there(const char *path)
 	return stat(path, &facts) == 0;
 }
 
+bool rg_outside_along_path(const char *name, const char *base, char to[4096])
+{
+	const char *part = getenv("PATH");
+	struct stat facts;
+	size_t length;
+
+	for (; part; part = part[length] ? part + length + 1 : NULL) {
+		length = strcspn(part, ":");
+		if (snprintf(to, 4096, "%s%s%.*s/%s", *part == '/' ? "" : base,
+			     *part == '/' ? "" : "/", (int)length, part, name) < 4096 &&
+		    stat(to, &facts) == 0 && S_ISREG(facts.st_mode) && access(to, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool is_script(const char *file)
 {
 	RG_CLEANUP(rg_file_closep) int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -301,22 +317,9 @@ static bool is_script(const char *file)
 	return fd >= 0 && read(fd, start, sizeof start) == 2 && memcmp(start, "#!", 2) == 0;
 }
 
-bool rg_outside_along_path(const char *name, char to[4096])
+bool rg_outside_roger(char to[4096])
 {
-	const char *part = getenv("PATH");
-	struct stat facts;
-	char file[PATH_MAX];
-	size_t length;
-
-	for (; part; part = part[length] ? part + length + 1 : NULL) {
-		length = strcspn(part, ":");
-		snprintf(file, sizeof file, "%.*s/%s", (int)length, part, name);
-		if (length && stat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
-		    access(file, X_OK) == 0)
-			return (!to || snprintf(to, 4096, "%s", file) < 4096) &&
-			       (strcmp(name, "roger") != 0 || !is_script(file));
-	}
-	return false;
+	return rg_outside_along_path("roger", ".", to) && to[0] == '/' && !is_script(to);
 }
 
 bool rg_outside_own_program(char to[4096])

@@ -52,12 +52,14 @@ bool rg_outside_git_own(const char *base, char to[4096]);
 /* Is there something of that name? */
 bool rg_outside_is_there(const char *path);
 
+/* Find the program that a name stands for along PATH, whose relative parts begin at base. */
+bool rg_outside_along_path(const char *name, const char *base, char to[4096]);
+
 /*
- * Is there a program of that name along PATH?  to (or NULL): its path.  A script named "roger" is
- * none: the launcher of npm costs 80 ms at each hook, and settings should name the program that it
- * starts.
+ * Find roger along PATH, by a whole path.  A script of that name is none: the launcher of npm costs
+ * 80 ms at each hook, and settings should name the program that it starts.
  */
-bool rg_outside_along_path(const char *name, char to[4096]);
+bool rg_outside_roger(char to[4096]);
 
 /* The program file of this process; false: unknown. */
 bool rg_outside_own_program(char to[4096]);

@@ -165,12 +165,6 @@ struct roger_str rg_seat_name(const struct rg_workspace *workspace, struct roger
 	return rg_str(to);
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(((const struct roger_seat *)a)->agent.data,
-		      ((const struct roger_seat *)b)->agent.data);
-}
-
 int rg_seat_list(const struct rg_workspace *workspace, struct rg_arena *arena,
 		 struct roger_seat_list *ret_seats, struct roger_err *err)
 {
@@ -204,7 +198,8 @@ int rg_seat_list(const struct rg_workspace *workspace, struct rg_arena *arena,
 		if (!rg_record_keep(&rg_seat_record, one, arena))
 			return rg_fail_memory(err);
 	}
-	qsort(items, count, sizeof *items, compare);
+	/* Each begins with its agent. */
+	qsort(items, count, sizeof *items, rg_str_compare);
 	*ret_seats = (struct roger_seat_list){ items, count };
 	return ROGER_OK;
 }

@@ -387,25 +387,13 @@ static bool names_folder(const char *root, struct roger_str word)
 /* A program named without a '/' is looked for along PATH, which may lead into the workspace. */
 static int add_program(struct digesting *digesting, struct roger_str name, struct roger_err *err)
 {
-	const char *folder = getenv("PATH");
-	char path[2 * PATH_BYTES], real[PATH_BYTES];
-	size_t length;
+	char word[WORD_BYTES_MAX + 1], path[PATH_BYTES];
 
-	if (!folder || memchr(name.data, '/', name.length) || name.length > WORD_BYTES_MAX)
+	if (memchr(name.data, '/', name.length) || name.length > WORD_BYTES_MAX)
 		return ROGER_OK;
-	for (;; folder += length + 1) {
-		length = strcspn(folder, ":");
-		if (length < PATH_BYTES) {
-			snprintf(path, sizeof path, "%s%s%.*s/%.*s",
-				 *folder == '/' ? "" : digesting->root, *folder == '/' ? "" : "/",
-				 (int)length, folder, RG_STR_ARGS(name));
-			if (realpath(path, real) && access(path, X_OK) == 0 &&
-			    rg_file_kind(AT_FDCWD, real) == RG_FILE_REGULAR)
-				return add_file(digesting, path, err);
-		}
-		if (!folder[length])
-			return ROGER_OK;
-	}
+	snprintf(word, sizeof word, "%.*s", RG_STR_ARGS(name));
+	return rg_outside_along_path(word, digesting->root, path) ? add_file(digesting, path, err)
+								  : ROGER_OK;
 }
 
 int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *arena,

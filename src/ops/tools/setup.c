@@ -126,6 +126,7 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 		      struct roger_err *err)
 {
 	const struct roger_strs *named = &plan->request->tools;
+	char path[RG_SETUP_PATH_BYTES];
 	size_t i;
 	int tool;
 
@@ -140,7 +141,7 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 		plan->tools |= 1u << tool;
 	}
 	for (i = 0; i < RG_SETUP_TOOL_COUNT && !named->count; i++)
-		if (plan->request->remove || rg_outside_along_path(rg_setup_tools[i], NULL))
+		if (plan->request->remove || rg_outside_along_path(rg_setup_tools[i], ".", path))
 			plan->tools |= 1u << i;
 	if (!plan->tools)
 		return rg_fail(err, ROGER_ENOENT, 0,
@@ -218,6 +219,7 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
 	struct roger_setup_request asked = *request;
 	struct rg_setup_plan plan = { .arena = reply->memory, .request = &asked };
+	char path[RG_SETUP_PATH_BYTES];
 	int r;
 
 	(void)roger;
@@ -244,6 +246,6 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 		return r;
 	if (!rg_arena_copy(reply->memory, rg_str(plan.home), &reply->workspace))
 		return rg_fail_memory(err);
-	reply->not_on_path = !rg_outside_along_path("roger", NULL);
+	reply->not_on_path = !rg_outside_roger(path);
 	return plan.request->dry_run || !reply->changes ? ROGER_OK : carry_out(&plan, err);
 }

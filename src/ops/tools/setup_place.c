@@ -38,7 +38,7 @@ int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err)
 					    ", \"--as\", \"%.*s\"", RG_STR_ARGS(name))))
 		return rg_fail_memory(err);
 	if (plan->request->scope != ROGER_SETUP_PROJECT &&
-	    ((rg_outside_along_path("roger", own) && own[0] == '/') || rg_outside_own_program(own)))
+	    (rg_outside_roger(own) || rg_outside_own_program(own)))
 		roger = rg_str(own);
 	rg_buf_add_shell_word(&shell, roger);
 	return rg_kept(

@@ -390,7 +390,7 @@ int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_lis
 	int i, r = ROGER_OK;
 
 	(void)rg_outside_own_program(trying.programs[1]);
-	if (!rg_outside_along_path("roger", trying.programs[2]))
+	if (!rg_outside_roger(trying.programs[2]))
 		trying.programs[2][0] = '\0';
 	for (place = rg_setup_places; place->file && r == ROGER_OK; place++)
 		for (i = 0; i < RG_SETUP_TOOL_COUNT && r == ROGER_OK; i++)
