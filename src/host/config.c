@@ -32,8 +32,8 @@ struct setting {
 	size_t offset;
 	int64_t least; /* of a SPAN in ms */
 	int64_t most;
-	const char *text; /* default */
-	const char *about;
+	const char *text;  /* default */
+	const char *about; /* of a SPAN its bounds, first */
 };
 
 /* Without a section the key begins behind the dot. */
@@ -570,23 +570,6 @@ bool rg_config_next_command(const struct rg_config *config, size_t *i,
 
 /* --------------------------------------------------------------- telling -- */
 
-/* As a person would write it: 604800000 is 7d. */
-static void add_span(struct rg_buf *out, int64_t ms)
-{
-	static const struct {
-		int64_t ms;
-		const char *unit;
-	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
-	size_t i;
-
-	for (i = 0; i < sizeof units / sizeof *units; i++)
-		if (ms && ms % units[i].ms == 0) {
-			rg_buf_printf(out, "%lld%s", (long long)(ms / units[i].ms), units[i].unit);
-			return;
-		}
-	rg_buf_printf(out, ms ? "%lldms" : "%lld", (long long)ms);
-}
-
 void rg_config_about(size_t i, struct rg_buf *out)
 {
 	const struct setting *setting;
@@ -594,17 +577,12 @@ void rg_config_about(size_t i, struct rg_buf *out)
 	if (i >= SETTING_COUNT)
 		return;
 	setting = &table[i];
-	if (setting->kind == NUMBER) {
-		rg_buf_printf(out, "%lld to %lld", (long long)setting->least,
+	if (setting->kind == NUMBER)
+		rg_buf_printf(out, "%lld to %lld: ", (long long)setting->least,
 			      (long long)setting->most);
-	} else if (setting->kind == SPAN) {
-		add_span(out, setting->least);
-		rg_buf_add_text(out, " to ");
-		add_span(out, setting->most);
-	} else {
-		rg_buf_add_text(out, kind_words[setting->kind]);
-	}
-	rg_buf_printf(out, ": %s", setting->about);
+	else if (setting->kind != SPAN)
+		rg_buf_printf(out, "%s: ", kind_words[setting->kind]);
+	rg_buf_add_text(out, setting->about);
 }
 
 void rg_config_template(struct rg_buf *out)
