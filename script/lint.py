@@ -360,6 +360,17 @@ def described_by_hand(sources):
                 yield f"{path}:{number}: a table of fields belongs into verbs/"
 
 
+STATIC = re.compile(r"^(?:_Noreturn )?static\b[\w *]*?\b(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
+
+
+def named_in_one_word(sources):
+    """Out of its file, as in a stack, `look` or `put` says nothing."""
+    for path in sources:
+        for name in STATIC.findall(code_of(path)):
+            if "_" not in name:
+                yield f"{path}: {name}() needs a verb and a noun"
+
+
 def over_budget():
     told = subprocess.run([sys.executable, "script/lines"], capture_output=True, text=True)
     return told.stderr.splitlines() if told.returncode else []
@@ -465,6 +476,7 @@ def main():
     for name, subject, owner in NOT_COMPARED:
         report(name, list(compared_with_words(sources, subject, owner)))
     report("records and verbs are described once, in verbs/", list(described_by_hand(sources)))
+    report("functions of one file are named by a verb and a noun", list(named_in_one_word(sources)))
     report("no room is over its budget of lines", over_budget())
     report("nothing that a run leaves behind is among the sources", list(left_by_runs(files)))
     report("no trailing white space", list(trailing_space(texts)))

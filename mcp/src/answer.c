@@ -30,8 +30,8 @@ static const struct rg_value *answer_to(const struct roger_mcp_call *call, const
 }
 
 /* Note a question of the handler, once; false: it cannot be asked. */
-static bool remember(struct roger_mcp_call *call, const char *key, const char *method,
-		     const char *params)
+static bool remember_ask(struct roger_mcp_call *call, const char *key, const char *method,
+			 const char *params)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_mcp_ask **end, *ask;
@@ -65,7 +65,7 @@ const struct roger_mcp_value *roger_mcp_ask(struct roger_mcp_call *call, const c
 		roger_mcp_refuse(call, RG_MCP_INTERNAL, "a client cannot be asked that");
 	else if (!roger_mcp_client_can(call, capability))
 		call->missing_capability = capability;
-	else if (!remember(call, key, method, params))
+	else if (!remember_ask(call, key, method, params))
 		roger_mcp_refuse(call, RG_MCP_INTERNAL, "the question to the client is no JSON");
 	return NULL;
 }

@@ -135,7 +135,7 @@ void roger_mcp_add_text(struct roger_mcp_call *call, const char *text)
 }
 
 RG_PRINTF(2, 0)
-static void print(struct rg_buf *out, const char *format, va_list arguments)
+static void print_text(struct rg_buf *out, const char *format, va_list arguments)
 {
 	va_list again;
 	int length;
@@ -155,7 +155,7 @@ void roger_mcp_printf(struct roger_mcp_call *call, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	print(&text, format, arguments);
+	print_text(&text, format, arguments);
 	va_end(arguments);
 	roger_mcp_add_text(call, text.failed ? "" : text.data);
 }
@@ -323,7 +323,7 @@ void roger_mcp_fail(struct roger_mcp_call *call, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	print(&text, format, arguments);
+	print_text(&text, format, arguments);
 	va_end(arguments);
 	rg_mcp_call_fail(call, text.failed || !text.data ? "out of memory" : text.data);
 }

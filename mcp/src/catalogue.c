@@ -92,8 +92,8 @@ static int put_common(struct rg_buf *out, const char *icons, const char *meta,
 }
 
 /* Put the item at the end of the list, and tell clients. */
-static int add(struct roger_mcp_server *server, struct rg_mcp_item *item, struct rg_buf *listed,
-	       struct roger_err *err)
+static int add_item(struct roger_mcp_server *server, struct rg_mcp_item *item,
+		    struct rg_buf *listed, struct roger_err *err)
 {
 	struct rg_mcp_item **end;
 
@@ -212,7 +212,7 @@ static int add_tool(struct roger_mcp_server *server, const struct roger_mcp_tool
 	if (r == ROGER_OK)
 		r = put_common(&listed, tool->icons, tool->meta, err);
 	if (r == ROGER_OK)
-		r = add(server, item, &listed, err);
+		r = add_item(server, item, &listed, err);
 	if (r < 0)
 		rg_mcp_item_release_locked(item);
 	return r;
@@ -265,7 +265,7 @@ static int add_resource(struct roger_mcp_server *server, const struct roger_mcp_
 	if (r == ROGER_OK && !item->mime_type)
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
-		r = add(server, item, &listed, err);
+		r = add_item(server, item, &listed, err);
 	if (r < 0)
 		rg_mcp_item_release_locked(item);
 	return r;
@@ -339,7 +339,7 @@ static int add_prompt(struct roger_mcp_server *server, const struct roger_mcp_pr
 	if (r == ROGER_OK)
 		r = put_common(&listed, prompt->icons, prompt->meta, err);
 	if (r == ROGER_OK)
-		r = add(server, item, &listed, err);
+		r = add_item(server, item, &listed, err);
 	if (r < 0)
 		rg_mcp_item_release_locked(item);
 	return r;

@@ -144,7 +144,7 @@ static bool id_is_free(const struct rg_mcp_request *request)
 	return !rg_mcp_listener_find_locked(request->server, request->peer, request->message->id);
 }
 
-static void answer(struct rg_mcp_request *request)
+static void answer_request(struct rg_mcp_request *request)
 {
 	const struct method *method;
 
@@ -172,8 +172,8 @@ static void answer(struct rg_mcp_request *request)
 
 /* ------------------------------------------------------ notifications -- */
 
-static void cancel(struct roger_mcp_server *server, const struct rg_mcp_peer *peer,
-		   const struct rg_value *params)
+static void cancel_request(struct roger_mcp_server *server, const struct rg_mcp_peer *peer,
+			   const struct rg_value *params)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf id = { .maximum = RG_MCP_ID_BYTES_MAX };
 	struct rg_mcp_listener *listener;
@@ -209,11 +209,11 @@ void rg_mcp_dispatch(struct rg_mcp_stream *stream, const struct rg_mcp_message *
 	rg_mcp_lock(request.server);
 	switch (message->form) {
 	case RG_MCP_REQUEST:
-		answer(&request);
+		answer_request(&request);
 		break;
 	case RG_MCP_NOTIFICATION:
 		if (rg_str_is(message->method, "notifications/cancelled"))
-			cancel(request.server, request.peer, message->params);
+			cancel_request(request.server, request.peer, message->params);
 		break;
 	case RG_MCP_RESPONSE:
 		rg_mcp_call_answered_locked(request.peer, message);

@@ -67,8 +67,8 @@ static bool has_room(const struct rg_mcp_stream *stream)
 }
 
 /* id: of the listener, as JSON; NULL: a legacy client. */
-static void notify(struct rg_mcp_stream *stream, const char *method, const char *uri,
-		   const char *id)
+static void notify_listener(struct rg_mcp_stream *stream, const char *method, const char *uri,
+			    const char *id)
 {
 	struct rg_buf *out = rg_mcp_begin_locked(stream, false);
 
@@ -102,7 +102,7 @@ static void tell_uri(struct rg_mcp_wishes *wishes, struct rg_mcp_stream *stream,
 			continue;
 		wish->late = !stream || !has_room(stream);
 		if (!wish->late)
-			notify(stream, "notifications/resources/updated", wish->text, id);
+			notify_listener(stream, "notifications/resources/updated", wish->text, id);
 		else if (stream)
 			stream->late = true;
 	}
@@ -121,7 +121,7 @@ static void tell_lists(struct rg_mcp_wishes *wishes, struct rg_mcp_stream *strea
 			continue;
 		if (stream && has_room(stream)) {
 			wishes->late_lists &= ~(1u << kind);
-			notify(stream, methods[kind], NULL, id);
+			notify_listener(stream, methods[kind], NULL, id);
 			continue;
 		}
 		wishes->late_lists |= 1u << kind;
@@ -208,7 +208,7 @@ struct rg_mcp_listener *rg_mcp_listener_find_locked(struct roger_mcp_server *ser
 }
 
 /* Answer the listener's request, when it ends. */
-static void answer(struct roger_mcp_server *server, const struct rg_mcp_listener *listener)
+static void answer_listener(struct roger_mcp_server *server, const struct rg_mcp_listener *listener)
 {
 	struct rg_buf *out = rg_mcp_begin_locked(listener->stream, true);
 
@@ -235,7 +235,7 @@ void rg_mcp_listener_end_locked(struct roger_mcp_server *server, struct rg_mcp_l
 		place = &(*place)->next;
 	*place = listener->next;
 	if (told)
-		answer(server, listener);
+		answer_listener(server, listener);
 	listener->peer->listener_count--;
 	rg_mcp_wishes_deinit(&listener->wishes);
 	free(listener);

@@ -7,13 +7,13 @@
 
 /* ----------------------------------------------------- header and body -- */
 
-static int mismatch(struct roger_err *err, const char *header, const char *what)
+static int fail_mismatch(struct roger_err *err, const char *header, const char *what)
 {
 	return rg_fail(err, ROGER_EDATA, 0, "header mismatch: '%s' %s", header, what);
 }
 
 /* Take the blanks off the value, and decode "=?base64?...?=". */
-static bool decode(const char *header, struct rg_buf *out)
+static bool decode_header(const char *header, struct rg_buf *out)
 {
 	static const char start[] = "=?base64?", end[] = "?=";
 	struct roger_str text = { header + strspn(header, " \t"), 0 };
@@ -43,11 +43,12 @@ static int check_same(const char *header, const char *value, struct roger_str bo
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
 	if (!value)
-		return mismatch(err, header, "is missing");
-	if (!decode(value, &text))
-		return mismatch(err, header, "holds characters, or base64, that it must not hold");
+		return fail_mismatch(err, header, "is missing");
+	if (!decode_header(value, &text))
+		return fail_mismatch(err, header,
+				     "holds characters, or base64, that it must not hold");
 	if (!rg_str_equal(rg_buf_str(&text), body))
-		return mismatch(err, header, "is not what the body says");
+		return fail_mismatch(err, header, "is not what the body says");
 	return ROGER_OK;
 }
 
@@ -76,7 +77,7 @@ int rg_mcp_headers_check(const struct rg_mcp_headers *headers, const struct rg_m
 }
 
 /* Does the header say the same as the argument?  Numbers are compared by value. */
-static bool says(struct roger_str text, const struct rg_value *value)
+static bool says_same(struct roger_str text, const struct rg_value *value)
 {
 	struct roger_str digits = rg_json_digits(value);
 	char a[64], b[64], *end;
@@ -109,13 +110,15 @@ static int check_argument(const struct rg_mcp_headers *headers, struct roger_str
 	snprintf(header, sizeof header, "Mcp-Param-%.*s", RG_STR_ARGS(name));
 	found = headers->find(headers->request, header);
 	if (!value || rg_json_kind(value) == RG_JSON_NULL)
-		return found ? mismatch(err, header, "has no argument in the body") : ROGER_OK;
+		return found ? fail_mismatch(err, header, "has no argument in the body") : ROGER_OK;
 	if (!found)
-		return mismatch(err, header, "is missing");
-	if (!decode(found, &text))
-		return mismatch(err, header, "holds characters, or base64, that it must not hold");
-	return says(rg_buf_str(&text), value) ? ROGER_OK
-					      : mismatch(err, header, "is not what the body says");
+		return fail_mismatch(err, header, "is missing");
+	if (!decode_header(found, &text))
+		return fail_mismatch(err, header,
+				     "holds characters, or base64, that it must not hold");
+	return says_same(rg_buf_str(&text), value)
+		       ? ROGER_OK
+		       : fail_mismatch(err, header, "is not what the body says");
 }
 
 /* Recursion is bounded by the depth of the schema. */

@@ -87,7 +87,7 @@ static const char *fault_of(struct roger_mcp_http *http, struct evhttp_request *
 }
 
 /* Does the request come from an allowed place, to our path?  False: it was refused. */
-static bool passes(struct roger_mcp_http *http, struct evhttp_request *request)
+static bool passes_gate(struct roger_mcp_http *http, struct evhttp_request *request)
 {
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL, *fault;
@@ -105,7 +105,7 @@ static bool passes(struct roger_mcp_http *http, struct evhttp_request *request)
 }
 
 /* Is there room for the request?  False: it was refused. */
-static bool fits(struct roger_mcp_http *http, struct evhttp_request *request)
+static bool has_room(struct roger_mcp_http *http, struct evhttp_request *request)
 {
 	if (http->answer_count >= http->options.connections_max)
 		rg_http_refuse(request, 503, "too many open requests; try again later");
@@ -120,7 +120,7 @@ static bool fits(struct roger_mcp_http *http, struct evhttp_request *request)
 void roger_mcp_http_take(struct roger_mcp_http *http, struct evhttp_request *request,
 			 const char *caller)
 {
-	if (!fits(http, request))
+	if (!has_room(http, request))
 		return;
 	rg_mcp_lock(http->server);
 	http->awake = true;
@@ -147,7 +147,7 @@ static void on_request(struct evhttp_request *request, void *argument)
 	struct roger_mcp_http *http = argument;
 	const char *caller;
 
-	if (!passes(http, request))
+	if (!passes_gate(http, request))
 		return;
 	caller = caller_of(http, request);
 	if (caller) {
@@ -246,7 +246,7 @@ static bool prepare_loop(struct roger_mcp_http *http)
 	       event_add(http->tick, &tick) == 0;
 }
 
-static bool prepare(struct roger_mcp_http *http)
+static bool prepare_http(struct roger_mcp_http *http)
 {
 	http->base = event_base_new();
 	http->evhttp = http->base ? evhttp_new(http->base) : NULL;
@@ -299,7 +299,7 @@ int roger_mcp_http_open(struct roger_mcp_server *server,
 		rg_fail_memory(&inner);
 		return rg_mcp_tell(&inner, err);
 	}
-	if (!prepare(http))
+	if (!prepare_http(http))
 		rg_fail(&inner, ROGER_EIO, errno, "prepare for HTTP");
 	if (inner.code || bind_socket(http, &inner) < 0) {
 		roger_mcp_http_close(http);

@@ -220,7 +220,7 @@ static void send_answer(struct rg_http_answer *answer, const struct rg_buf *out,
 	rg_http_reply(request, status, out->data, out->length);
 }
 
-static size_t unsent(const struct rg_http_answer *answer)
+static size_t unsent_bytes(const struct rg_http_answer *answer)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(answer->request);
 
@@ -238,7 +238,7 @@ static void drain_one(struct roger_mcp_http *http, struct rg_http_answer *answer
 	if (!answer->request)
 		return;
 	rg_mcp_lock(http->server);
-	answer->stream.backlog = unsent(answer);
+	answer->stream.backlog = unsent_bytes(answer);
 	if (answer->stream.backlog > RG_MCP_BACKLOG_BYTES && !answer->stream.ended) {
 		rg_mcp_unlock(http->server);
 		return;
@@ -307,7 +307,7 @@ void rg_http_on_tick(evutil_socket_t fd, short what, void *argument)
 		if (!answer->started && !answer->stream.one_only && quiet >= PATIENCE_MS)
 			rg_http_start_events(answer);
 		if (answer->started && quiet >= http->options.keep_alive_ms &&
-		    unsent(answer) < RG_MCP_BACKLOG_BYTES)
+		    unsent_bytes(answer) < RG_MCP_BACKLOG_BYTES)
 			rg_http_send_chunk(answer, ": still here\n\n", 14);
 		drain_one(http, answer);
 	}

@@ -94,7 +94,7 @@ static bool take_round(struct rg_mcp_request *request, struct roger_mcp_call *ca
 }
 
 /* Begin the call, which from here on owns the arena, and is counted. */
-static void start(struct rg_mcp_request *request, struct roger_mcp_call *call)
+static void start_call(struct rg_mcp_request *request, struct roger_mcp_call *call)
 {
 	struct roger_mcp_server *server = request->server;
 
@@ -187,7 +187,7 @@ void rg_mcp_call_tool(struct rg_mcp_request *request)
 		return;
 	call->arguments = arguments;
 	if (take_round(request, call))
-		start(request, call);
+		start_call(request, call);
 }
 
 void rg_mcp_read_resource(struct rg_mcp_request *request)
@@ -209,7 +209,7 @@ void rg_mcp_read_resource(struct rg_mcp_request *request)
 		return;
 	call->names = names;
 	if (take_round(request, call))
-		start(request, call);
+		start_call(request, call);
 }
 
 /* Check a prompt's arguments: they are texts, and those required are there. */
@@ -260,7 +260,7 @@ void rg_mcp_get_prompt(struct rg_mcp_request *request)
 		return;
 	call->arguments = arguments;
 	if (take_round(request, call))
-		start(request, call);
+		start_call(request, call);
 }
 
 static struct rg_mcp_item *find_completed(struct rg_mcp_request *request,
@@ -310,5 +310,5 @@ void rg_mcp_complete(struct rg_mcp_request *request)
 	call->arguments = rg_json_member(rg_json_member(request->params, "context"), "arguments");
 	if (!call->handler)
 		call->handler = no_values;
-	start(request, call);
+	start_call(request, call);
 }

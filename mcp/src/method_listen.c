@@ -54,7 +54,7 @@ static void take_wishes(struct rg_mcp_request *request, const struct rg_value *f
 					   request->arena);
 }
 
-static void acknowledge(struct rg_mcp_request *request, const struct rg_mcp_wishes *wishes)
+static void acknowledge_wishes(struct rg_mcp_request *request, const struct rg_mcp_wishes *wishes)
 {
 	struct rg_buf *out = rg_mcp_begin_locked(request->stream, false);
 	const struct rg_mcp_uri *uri;
@@ -114,7 +114,7 @@ void rg_mcp_listen(struct rg_mcp_request *request)
 	listener->peer = request->peer;
 	listener->stream = request->stream;
 	take_wishes(request, filter, &listener->wishes);
-	acknowledge(request, &listener->wishes);
+	acknowledge_wishes(request, &listener->wishes);
 	request->peer->listener_count++;
 	listener->next = server->listeners;
 	server->listeners = listener;

@@ -145,7 +145,7 @@ void rg_mcp_set_level(struct rg_mcp_request *request)
 
 /* -------------------------------------------------------------- lists -- */
 
-static void list(struct rg_mcp_request *request, enum rg_mcp_kind kind)
+static void list_items(struct rg_mcp_request *request, enum rg_mcp_kind kind)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf items = { .maximum = RG_MCP_UNSENT_BYTES_MAX };
 	const struct rg_value *cursor = rg_json_member(request->params, "cursor");
@@ -171,20 +171,20 @@ static void list(struct rg_mcp_request *request, enum rg_mcp_kind kind)
 
 void rg_mcp_list_tools(struct rg_mcp_request *request)
 {
-	list(request, RG_MCP_TOOLS);
+	list_items(request, RG_MCP_TOOLS);
 }
 
 void rg_mcp_list_resources(struct rg_mcp_request *request)
 {
-	list(request, RG_MCP_RESOURCES);
+	list_items(request, RG_MCP_RESOURCES);
 }
 
 void rg_mcp_list_templates(struct rg_mcp_request *request)
 {
-	list(request, RG_MCP_TEMPLATES);
+	list_items(request, RG_MCP_TEMPLATES);
 }
 
 void rg_mcp_list_prompts(struct rg_mcp_request *request)
 {
-	list(request, RG_MCP_PROMPTS);
+	list_items(request, RG_MCP_PROMPTS);
 }

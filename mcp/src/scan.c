@@ -11,7 +11,7 @@ static enum rg_mcp_scan_member member_of(struct roger_str name)
 }
 
 /* Keep a byte of a member's name, or of the id; other bytes are not kept. */
-static void keep(struct rg_mcp_scan *scan, char c)
+static void keep_byte(struct rg_mcp_scan *scan, char c)
 {
 	if (scan->depth != 1)
 		return;
@@ -64,7 +64,7 @@ static void close_bracket(struct rg_mcp_scan *scan)
 
 static void take_text(struct rg_mcp_scan *scan, char c)
 {
-	keep(scan, c);
+	keep_byte(scan, c);
 	if (scan->escaped)
 		scan->escaped = false;
 	else if (c == '\\')
@@ -73,7 +73,7 @@ static void take_text(struct rg_mcp_scan *scan, char c)
 		scan->in_text = false;
 }
 
-static void take(struct rg_mcp_scan *scan, char c)
+static void take_byte(struct rg_mcp_scan *scan, char c)
 {
 	if (scan->in_text) {
 		take_text(scan, c);
@@ -103,7 +103,7 @@ static void take(struct rg_mcp_scan *scan, char c)
 		return;
 	default:
 		scan->in_text = c == '"';
-		keep(scan, c);
+		keep_byte(scan, c);
 	}
 }
 
@@ -112,7 +112,7 @@ void rg_mcp_scan_feed(struct rg_mcp_scan *scan, struct roger_str bytes)
 	size_t i;
 
 	for (i = 0; i < bytes.length; i++)
-		take(scan, bytes.data[i]);
+		take_byte(scan, bytes.data[i]);
 }
 
 struct roger_str rg_mcp_scan_id(const struct rg_mcp_scan *scan)

@@ -23,8 +23,8 @@ struct check {
 	struct roger_err *err;
 };
 
-static bool fits(struct check *check, const struct rg_value *schema, const struct rg_value *value,
-		 const struct place *place);
+static bool value_fits(struct check *check, const struct rg_value *schema,
+		       const struct rg_value *value, const struct place *place);
 
 /* ---------------------------------------------------------- sentences -- */
 
@@ -44,7 +44,7 @@ static void add_place(const struct place *place, struct rg_buf *out)
 
 /* Say "'to' WHAT", or "the value WHAT"; returns false. */
 RG_PRINTF(3, 4)
-static bool say(struct check *check, const struct place *place, const char *format, ...)
+static bool say_fault(struct check *check, const struct place *place, const char *format, ...)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf where = { .maximum = 4096 };
 	char what[256];
@@ -174,15 +174,16 @@ static bool type_fits(struct check *check, const struct rg_value *schema,
 		if (is_of(value, rg_json_str(item)))
 			return true;
 	if (is_lone_item(check, schema, value))
-		return fits(check, rg_json_member(schema, "items"), value, place);
+		return value_fits(check, rg_json_member(schema, "items"), value, place);
 	add_expected(schema, &expected);
 	kind = rg_json_kind_name(rg_json_kind(value));
-	return say(check, place, "is %s; expected %.*s", kind, (int)expected.length, expected.data);
+	return say_fault(check, place, "is %s; expected %.*s", kind, (int)expected.length,
+			 expected.data);
 }
 
 /* ------------------------------------------------------ enum and const -- */
 
-static bool equal(const struct rg_value *a, const struct rg_value *b)
+static bool values_equal(const struct rg_value *a, const struct rg_value *b)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf one = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf other = { .maximum = SIZE_MAX };
@@ -206,28 +207,28 @@ static bool enum_fits(struct check *check, const struct rg_value *schema,
 	struct roger_str key;
 	size_t i = 0;
 
-	if (only && !equal(only, value)) {
+	if (only && !values_equal(only, value)) {
 		rg_json_print(only, &list);
-		return say(check, place, "is not what it must be: %.*s",
-			   list.failed ? 0 : (int)list.length, list.data);
+		return say_fault(check, place, "is not what it must be: %.*s",
+				 list.failed ? 0 : (int)list.length, list.data);
 	}
 	if (rg_json_kind(values) != RG_JSON_ARRAY)
 		return true;
 	while (rg_json_next(values, &i, &key, &item)) {
-		if (equal(item, value))
+		if (values_equal(item, value))
 			return true;
 		if (i > 1)
 			rg_buf_add_text(&list, ", ");
 		rg_json_print(item, &list);
 	}
 	if (list.failed)
-		return say(check, place, "is none of the values of its schema");
-	return say(check, place, "is none of these: %.*s", (int)list.length, list.data);
+		return say_fault(check, place, "is none of the values of its schema");
+	return say_fault(check, place, "is none of these: %.*s", (int)list.length, list.data);
 }
 
 /* ------------------------------------------------------------- bounds -- */
 
-static bool bound(const struct rg_value *schema, const char *keyword, double *ret_bound)
+static bool read_bound(const struct rg_value *schema, const char *keyword, double *ret_bound)
 {
 	return number_of(rg_json_member(schema, keyword), ret_bound);
 }
@@ -239,14 +240,14 @@ static bool number_fits(struct check *check, const struct rg_value *schema,
 
 	if (!number_of(value, &number))
 		return true;
-	if (bound(schema, "minimum", &limit) && number < limit)
-		return say(check, place, "is too small; expected %g or more", limit);
-	if (bound(schema, "maximum", &limit) && number > limit)
-		return say(check, place, "is too large; expected %g or less", limit);
-	if (bound(schema, "exclusiveMinimum", &limit) && number <= limit)
-		return say(check, place, "is too small; expected more than %g", limit);
-	if (bound(schema, "exclusiveMaximum", &limit) && number >= limit)
-		return say(check, place, "is too large; expected less than %g", limit);
+	if (read_bound(schema, "minimum", &limit) && number < limit)
+		return say_fault(check, place, "is too small; expected %g or more", limit);
+	if (read_bound(schema, "maximum", &limit) && number > limit)
+		return say_fault(check, place, "is too large; expected %g or less", limit);
+	if (read_bound(schema, "exclusiveMinimum", &limit) && number <= limit)
+		return say_fault(check, place, "is too small; expected more than %g", limit);
+	if (read_bound(schema, "exclusiveMaximum", &limit) && number >= limit)
+		return say_fault(check, place, "is too large; expected less than %g", limit);
 	return true;
 }
 
@@ -258,12 +259,14 @@ static bool string_fits(struct check *check, const struct rg_value *schema,
 
 	if (rg_json_kind(value) != RG_JSON_STRING || !rg_utf8_count(rg_json_str(value), &chars))
 		return true;
-	if (bound(schema, "minLength", &limit) && (double)chars < limit)
-		return limit == 1 ? say(check, place, "is empty; expected some text")
-				  : say(check, place, "has %zu characters; expected %g or more",
-					chars, limit);
-	if (bound(schema, "maxLength", &limit) && (double)chars > limit)
-		return say(check, place, "has %zu characters; expected %g at most", chars, limit);
+	if (read_bound(schema, "minLength", &limit) && (double)chars < limit)
+		return limit == 1
+			       ? say_fault(check, place, "is empty; expected some text")
+			       : say_fault(check, place, "has %zu characters; expected %g or more",
+					   chars, limit);
+	if (read_bound(schema, "maxLength", &limit) && (double)chars > limit)
+		return say_fault(check, place, "has %zu characters; expected %g at most", chars,
+				 limit);
 	return true;
 }
 
@@ -280,13 +283,13 @@ static bool items_fit(struct check *check, const struct rg_value *schema,
 		return true;
 	while (rg_json_next(value, &i, &key, &item)) {
 		inner.index = i - 1;
-		if (items && !fits(check, items, item, &inner))
+		if (items && !value_fits(check, items, item, &inner))
 			return false;
 	}
-	if (bound(schema, "minItems", &limit) && (double)i < limit)
-		return say(check, place, "has %zu items; expected %g or more", i, limit);
-	if (bound(schema, "maxItems", &limit) && (double)i > limit)
-		return say(check, place, "has %zu items; expected %g at most", i, limit);
+	if (read_bound(schema, "minItems", &limit) && (double)i < limit)
+		return say_fault(check, place, "has %zu items; expected %g or more", i, limit);
+	if (read_bound(schema, "maxItems", &limit) && (double)i > limit)
+		return say_fault(check, place, "has %zu items; expected %g at most", i, limit);
 	return true;
 }
 
@@ -302,13 +305,13 @@ static bool say_unknown(struct check *check, const struct rg_value *properties,
 
 	while (rg_json_next(properties, &i, &known, &value))
 		if (rg_is_near(name, known))
-			return say(check, place, "is not known; did you mean '%.*s'?",
-				   RG_STR_ARGS(known));
+			return say_fault(check, place, "is not known; did you mean '%.*s'?",
+					 RG_STR_ARGS(known));
 	for (i = 0; rg_json_next(properties, &i, &known, &value);)
 		rg_buf_printf(&list, "%s%.*s", i > 1 ? ", " : "", RG_STR_ARGS(known));
 	if (list.failed || list.length == 0)
-		return say(check, place, "is not known; leave it out");
-	return say(check, place, "is not known; known are %.*s", (int)list.length, list.data);
+		return say_fault(check, place, "is not known; leave it out");
+	return say_fault(check, place, "is not known; known are %.*s", (int)list.length, list.data);
 }
 
 static bool members_fit(struct check *check, const struct rg_value *schema,
@@ -325,7 +328,7 @@ static bool members_fit(struct check *check, const struct rg_value *schema,
 		if (!rule && others && rg_json_kind(others) == RG_JSON_FALSE)
 			return say_unknown(check, properties, member.name, &member);
 		rule = rule ? rule : others;
-		if (rule && !fits(check, rule, inner, &member))
+		if (rule && !value_fits(check, rule, inner, &member))
 			return false;
 	}
 	return true;
@@ -339,7 +342,7 @@ static bool fits_quietly(struct check *check, const struct rg_value *schema,
 	bool good;
 
 	check->err = NULL;
-	good = fits(check, schema, value, place);
+	good = value_fits(check, schema, value, place);
 	check->err = err;
 	return good;
 }
@@ -385,14 +388,15 @@ static bool say_missing(struct check *check, const struct rg_value *schema,
 	member->name = other;
 	if (unknown == 1 && count_missing(rg_json_member(schema, "required"), value) == 1 &&
 	    fits_quietly(check, rule, rg_json_member_of(value, other), member))
-		return say(check, member, "is not known; did you mean '%.*s'?",
-			   RG_STR_ARGS(missing));
+		return say_fault(check, member, "is not known; did you mean '%.*s'?",
+				 RG_STR_ARGS(missing));
 	if (unknown > 1)
 		return say_unknown(check, properties, other, member);
 	member->name = missing;
 	add_expected(rule, &expected);
 	add_description(rule, &expected);
-	return say(check, member, "is missing; expected %.*s", (int)expected.length, expected.data);
+	return say_fault(check, member, "is missing; expected %.*s", (int)expected.length,
+			 expected.data);
 }
 
 static bool required_fit(struct check *check, const struct rg_value *schema,
@@ -437,24 +441,25 @@ static bool composed_fits(struct check *check, const struct rg_value *schema,
 	size_t i = 0;
 
 	while (rg_json_next(all, &i, &key, &part))
-		if (!fits(check, part, value, place))
+		if (!value_fits(check, part, value, place))
 			return false;
 	if (any && count_fitting(check, any, value, place) == 0)
-		return say(check, place, "fits none of the forms it may have (anyOf)");
+		return say_fault(check, place, "fits none of the forms it may have (anyOf)");
 	if (one && count_fitting(check, one, value, place) != 1)
-		return say(check, place, "must fit exactly one of the forms it may have (oneOf)");
+		return say_fault(check, place,
+				 "must fit exactly one of the forms it may have (oneOf)");
 	if (not &&fits_quietly(check, not, value, place))
-		return say(check, place, "has a form it must not have (not)");
+		return say_fault(check, place, "has a form it must not have (not)");
 	if (given) {
 		part = rg_json_member(schema,
 				      fits_quietly(check, given, value, place) ? "then" : "else");
-		return !part || fits(check, part, value, place);
+		return !part || value_fits(check, part, value, place);
 	}
 	return true;
 }
 
 /* The place that a pointer such as "#/$defs/name" leads to; NULL: none. */
-static const struct rg_value *referred(const struct rg_value *root, struct roger_str pointer)
+static const struct rg_value *find_referred(const struct rg_value *root, struct roger_str pointer)
 {
 	const struct rg_value *at = root;
 	struct roger_str step;
@@ -478,13 +483,13 @@ static const struct rg_value *referred(const struct rg_value *root, struct roger
 	return at;
 }
 
-static bool keeps(struct check *check, const struct rg_value *schema, const struct rg_value *value,
-		  const struct place *place)
+static bool keeps_rules(struct check *check, const struct rg_value *schema,
+			const struct rg_value *value, const struct place *place)
 {
 	const struct rg_value *ref;
 
 	ref = rg_json_member(schema, "$ref");
-	if (ref && !fits(check, referred(check->root, rg_json_str(ref)), value, place))
+	if (ref && !value_fits(check, find_referred(check->root, rg_json_str(ref)), value, place))
 		return false;
 	if (!type_fits(check, schema, value, place) || !enum_fits(check, schema, value, place) ||
 	    !number_fits(check, schema, value, place) ||
@@ -496,20 +501,20 @@ static bool keeps(struct check *check, const struct rg_value *schema, const stru
 	return composed_fits(check, schema, value, place);
 }
 
-static bool fits(struct check *check, const struct rg_value *schema, const struct rg_value *value,
-		 const struct place *place)
+static bool value_fits(struct check *check, const struct rg_value *schema,
+		       const struct rg_value *value, const struct place *place)
 {
 	bool good;
 
 	if (rg_json_kind(schema) == RG_JSON_FALSE)
-		return say(check, place, "must not be there");
+		return say_fault(check, place, "must not be there");
 	if (rg_json_kind(schema) != RG_JSON_OBJECT)
 		return true;
 	if (check->steps == 0 || check->depth == RG_MCP_SCHEMA_DEPTH_MAX)
-		return say(check, place, "takes too long to check against its schema");
+		return say_fault(check, place, "takes too long to check against its schema");
 	check->steps--;
 	check->depth++;
-	good = keeps(check, schema, value, place);
+	good = keeps_rules(check, schema, value, place);
 	check->depth--;
 	return good;
 }
@@ -521,7 +526,7 @@ int rg_schema_accept(const struct rg_value *schema, const struct rg_value *value
 	struct check check = { schema, RG_MCP_SCHEMA_STEPS_MAX, 0, lone_items, err ? err : &own };
 	const struct place root = { .outer = NULL };
 
-	return fits(&check, schema, value, &root) ? ROGER_OK : ROGER_EDATA;
+	return value_fits(&check, schema, value, &root) ? ROGER_OK : ROGER_EDATA;
 }
 
 /* ------------------------------------------------- is it a schema at all -- */
@@ -566,7 +571,7 @@ static int check_schema(const struct rg_value *root, const struct rg_value *sche
 			       rg_json_kind_name(kind));
 	ref = rg_json_member(schema, "$ref");
 	target = rg_json_str(ref);
-	if (ref && !referred(root, target))
+	if (ref && !find_referred(root, target))
 		return rg_fail(err, ROGER_EDATA, 0, "$ref '%.*s' leads nowhere in this schema",
 			       target.length < 100 ? (int)target.length : 100, target.data);
 	for (i = 0; i < sizeof single / sizeof *single && r == ROGER_OK; i++) {

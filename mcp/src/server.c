@@ -267,7 +267,7 @@ struct rg_mcp_thread {
 
 enum { STACK_BYTES = 1 << 20 };
 
-static void *work(void *argument)
+static void *work_on_calls(void *argument)
 {
 	struct rg_mcp_thread *thread = argument;
 	struct roger_mcp_server *server = thread->server;
@@ -308,7 +308,7 @@ static bool start_thread(struct roger_mcp_server *server)
 	/* Signals are handled by the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread->id, &attributes, work, thread);
+	error = pthread_create(&thread->id, &attributes, work_on_calls, thread);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	if (error) {

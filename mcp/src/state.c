@@ -13,8 +13,8 @@
  */
 
 /* Sign a state; false: out of memory. */
-static bool sign(const struct roger_mcp_call *call, struct roger_str until, struct roger_str state,
-		 char to[RG_DIGEST_DIGITS + 1])
+static bool sign_state(const struct roger_mcp_call *call, struct roger_str until,
+		       struct roger_str state, char to[RG_DIGEST_DIGITS + 1])
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
@@ -37,7 +37,7 @@ void rg_mcp_seal(const struct roger_mcp_call *call, const char *state, int64_t n
 	char until[24], mac[RG_DIGEST_DIGITS + 1];
 	size_t length = rg_print_int(until, now_ms + call->server->options.state_ttl_ms);
 
-	if (!sign(call, (struct roger_str){ until, length }, rg_str(state), mac)) {
+	if (!sign_state(call, (struct roger_str){ until, length }, rg_str(state), mac)) {
 		out->failed = true;
 		return;
 	}
@@ -49,7 +49,7 @@ void rg_mcp_seal(const struct roger_mcp_call *call, const char *state, int64_t n
 }
 
 /* Cut off the text before the next '.'; false: there is none. */
-static bool cut(struct roger_str *rest, struct roger_str *ret)
+static bool cut_part(struct roger_str *rest, struct roger_str *ret)
 {
 	const char *dot = memchr(rest->data, '.', rest->length);
 
@@ -69,11 +69,12 @@ const char *rg_mcp_unseal(const struct roger_mcp_call *call, struct roger_str se
 	struct roger_str until, mac, copy;
 	int64_t until_ms;
 
-	if (!cut(&sealed, &until) || !cut(&sealed, &mac) || !rg_base64_read(sealed, &state))
+	if (!cut_part(&sealed, &until) || !cut_part(&sealed, &mac) ||
+	    !rg_base64_read(sealed, &state))
 		return NULL;
 	if (memchr(rg_buf_str(&state).data, 0, state.length))
 		return NULL;
-	if (!sign(call, until, rg_buf_str(&state), expected))
+	if (!sign_state(call, until, rg_buf_str(&state), expected))
 		return NULL;
 	if (!rg_same_secret(mac, rg_str(expected)))
 		return NULL;

@@ -68,7 +68,7 @@ static ssize_t write_some(struct loop *loop, const char *data, size_t length)
 }
 
 /* Take bytes to send from the stream; false: there are none. */
-static bool take(struct loop *loop)
+static bool take_output(struct loop *loop)
 {
 	struct rg_buf empty;
 
@@ -89,7 +89,7 @@ static bool take(struct loop *loop)
 }
 
 /* Give back the memory of a large buffer. */
-static void shrink(struct rg_buf *buf)
+static void shrink_buffer(struct rg_buf *buf)
 {
 	if (buf->capacity > READ_BYTES && buf->length == 0)
 		rg_buf_deinit(buf);
@@ -97,11 +97,11 @@ static void shrink(struct rg_buf *buf)
 }
 
 /* Send what there is, as far as it goes; false: nobody reads any more. */
-static bool flush(struct loop *loop)
+static bool flush_output(struct loop *loop)
 {
 	ssize_t done;
 
-	while (take(loop)) {
+	while (take_output(loop)) {
 		if (loop->failed)
 			return false;
 		done = write_some(loop, loop->sending.data + loop->sent,
@@ -114,7 +114,7 @@ static bool flush(struct loop *loop)
 		if (loop->sent == loop->sending.length) {
 			loop->sent = 0;
 			rg_buf_clear(&loop->sending);
-			shrink(&loop->sending);
+			shrink_buffer(&loop->sending);
 		}
 	}
 	return !loop->failed;
@@ -150,7 +150,7 @@ static void take_message(struct loop *loop, struct roger_str line)
 }
 
 /* Scan more of a line that is too long. */
-static void skip(struct loop *loop, struct roger_str piece)
+static void skip_piece(struct loop *loop, struct roger_str piece)
 {
 	if (!loop->skipping)
 		loop->scan = (struct rg_mcp_scan){ .depth = 0 };
@@ -193,7 +193,7 @@ static void take_lines(struct loop *loop)
 		start += line.length + 1;
 		loop->looked = start;
 		if (loop->skipping || line.length > loop->server->options.message_bytes_max) {
-			skip(loop, line);
+			skip_piece(loop, line);
 			take_too_long(loop);
 		} else {
 			take_message(loop, line);
@@ -203,7 +203,7 @@ static void take_lines(struct loop *loop)
 	loop->in.length -= start;
 	loop->looked = loop->in.length;
 	if (loop->skipping || loop->in.length > loop->server->options.message_bytes_max) {
-		skip(loop, rg_buf_str(&loop->in));
+		skip_piece(loop, rg_buf_str(&loop->in));
 		loop->in.length = loop->looked = 0;
 	}
 	if (loop->in.capacity > 2 * READ_BYTES && loop->in.length == 0) {
@@ -233,7 +233,7 @@ static int read_some(struct loop *loop, struct roger_mcp_err *err)
 
 	if (!room) {
 		/* Without memory for a line of this length, scan it. */
-		skip(loop, rg_buf_str(&loop->in));
+		skip_piece(loop, rg_buf_str(&loop->in));
 		loop->in.failed = false;
 		loop->in.length = loop->looked = 0;
 		return ROGER_MCP_OK;
@@ -286,7 +286,7 @@ static void wait_for(struct loop *loop, bool blocked, struct pollfd watched[WATC
 		eventfd_read(loop->wake, &ignored);
 }
 
-static int serve(struct loop *loop, struct roger_mcp_err *err)
+static int serve_loop(struct loop *loop, struct roger_mcp_err *err)
 {
 	struct pollfd watched[WATCHED];
 	int r = ROGER_MCP_OK;
@@ -295,7 +295,7 @@ static int serve(struct loop *loop, struct roger_mcp_err *err)
 		wait_for(loop, loop->stream.backlog > 0, watched);
 		if (watched[INPUT].revents)
 			r = read_some(loop, err);
-		if (r < 0 || !flush(loop))
+		if (r < 0 || !flush_output(loop))
 			break;
 		if (watched[OUTPUT].revents & (POLLERR | POLLNVAL))
 			break;
@@ -304,7 +304,7 @@ static int serve(struct loop *loop, struct roger_mcp_err *err)
 }
 
 /* Send the last messages to a client that reads, and close the stream. */
-static void end(struct loop *loop)
+static void end_loop(struct loop *loop)
 {
 	struct roger_mcp_server *server = loop->server;
 	struct roger_mcp_call *call, *next;
@@ -319,7 +319,7 @@ static void end(struct loop *loop)
 			rg_mcp_call_cancel_locked(call);
 	}
 	rg_mcp_unlock(server);
-	while (flush(loop) && loop->stream.backlog > 0)
+	while (flush_output(loop) && loop->stream.backlog > 0)
 		if (poll(&room, 1, 1000) < 1 || room.revents & (POLLERR | POLLNVAL))
 			break;
 	rg_mcp_lock(server);
@@ -397,8 +397,8 @@ int roger_mcp_serve_stdio(struct roger_mcp_server *server, int input, int output
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &pipe, &before);
-	r = serve(loop, err);
-	end(loop);
+	r = serve_loop(loop, err);
+	end_loop(loop);
 	loop_free(loop);
 	sigtimedwait(&pipe, NULL, &(const struct timespec){ 0 });
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

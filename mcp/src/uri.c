@@ -26,7 +26,7 @@ static bool read_name(struct roger_str text, struct roger_str *ret_name)
 	return true;
 }
 
-static bool known(const struct roger_str *names, size_t count, struct roger_str name)
+static bool is_known(const struct roger_str *names, size_t count, struct roger_str name)
 {
 	size_t i;
 
@@ -53,7 +53,7 @@ int rg_uri_check(struct roger_str text, struct roger_err *err)
 			continue;
 		}
 		rest = (struct roger_str){ text.data + at, text.length - at };
-		if (!read_name(rest, &name) || known(names, count, name) ||
+		if (!read_name(rest, &name) || is_known(names, count, name) ||
 		    count == RG_URI_NAMES_MAX)
 			return rg_fail(err, ROGER_EDATA, 0,
 				       "uri '%.*s': expected at most %d names in braces, each once",
@@ -77,7 +77,7 @@ static int digit_of(char c)
 }
 
 /* Decode %41 to A.  False: it is not text, or has a NUL, and so matches nothing. */
-static bool decode(struct roger_str text, struct rg_arena *arena, struct roger_str *ret)
+static bool decode_percent(struct roger_str text, struct rg_arena *arena, struct roger_str *ret)
 {
 	char *to = rg_arena_get(arena, text.length + 1);
 	size_t at, length = 0, chars;
@@ -139,7 +139,7 @@ bool rg_uri_match(struct roger_str template, struct roger_str uri, struct rg_are
 		uri.data += value.length;
 		uri.length -= value.length;
 		names->name[names->count] = name;
-		if (!decode(value, arena, &names->value[names->count++]))
+		if (!decode_percent(value, arena, &names->value[names->count++]))
 			return false;
 	}
 	return uri.length == 0;

@@ -15,7 +15,7 @@
 
 /* ------------------------------------------------------------ reading -- */
 
-static int bad(struct roger_err *err, int code, const char *what)
+static int fail_bad(struct roger_err *err, int code, const char *what)
 {
 	rg_fail(err, ROGER_EDATA, 0, "%s", what);
 	return code;
@@ -105,7 +105,7 @@ static const char *character_fault(const char *data, size_t length, size_t *ret_
  * Replace what is not a character by text of the same length, and print the first fault; false:
  * there is none.
  */
-static bool mend(char *data, size_t length, struct rg_arena *arena, struct roger_str *fault)
+static bool mend_text(char *data, size_t length, struct rg_arena *arena, struct roger_str *fault)
 {
 	static const char *const instead[] = { [1] = "?", [3] = "\xef\xbf\xbd", [6] = "\\ufffd" };
 	const char *first = NULL, *what;
@@ -136,7 +136,7 @@ static bool read_mended(struct roger_str text, struct rg_arena *arena,
 	if (!copy)
 		return false;
 	memcpy(copy, text.data, text.length);
-	return mend(copy, text.length, arena, ret_fault) &&
+	return mend_text(copy, text.length, arena, ret_fault) &&
 	       rg_json_read_within((struct roger_str){ copy, text.length }, arena, ret_json,
 				   NULL) == ROGER_OK;
 }
@@ -173,8 +173,8 @@ static int read_response(const struct rg_value *root, struct rg_mcp_message *mes
 	message->result = rg_json_member(root, "result");
 	message->error = rg_json_member(root, "error");
 	if (!message->result == !message->error)
-		return bad(err, RG_MCP_BAD_REQUEST,
-			   "expected 'method', or one of 'result', 'error'");
+		return fail_bad(err, RG_MCP_BAD_REQUEST,
+				"expected 'method', or one of 'result', 'error'");
 	message->form = RG_MCP_RESPONSE;
 	/* An answer with a fault does not count. */
 	if (message->fault.length)
@@ -189,10 +189,10 @@ static int read_call(const struct rg_value *root, const struct rg_value *method,
 
 	message->form = message->id.length ? RG_MCP_REQUEST : RG_MCP_NOTIFICATION;
 	if (rg_json_kind(method) != RG_JSON_STRING)
-		return bad(err, RG_MCP_BAD_REQUEST, "'method' is no string");
+		return fail_bad(err, RG_MCP_BAD_REQUEST, "'method' is no string");
 	message->method = rg_json_str(method);
 	if (params && rg_json_kind(params) != RG_JSON_OBJECT)
-		return bad(err, RG_MCP_BAD_REQUEST, "'params' is no object");
+		return fail_bad(err, RG_MCP_BAD_REQUEST, "'params' is no object");
 	message->params = params;
 	return ROGER_OK;
 }
@@ -210,17 +210,18 @@ int rg_mcp_read(struct roger_str text, struct rg_arena *arena, struct rg_mcp_mes
 		return read_nothing(text, arena, message);
 	root = rg_json_root(json);
 	if (rg_json_kind(root) == RG_JSON_ARRAY)
-		return bad(err, RG_MCP_BAD_REQUEST, "a batch; expected one message at a time");
+		return fail_bad(err, RG_MCP_BAD_REQUEST, "a batch; expected one message at a time");
 	if (rg_json_kind(root) != RG_JSON_OBJECT)
-		return bad(err, RG_MCP_BAD_REQUEST, "a message is a JSON object");
+		return fail_bad(err, RG_MCP_BAD_REQUEST, "a message is a JSON object");
 
 	id = rg_json_member(root, "id");
 	if (id && !read_id(id, arena, &message->id))
-		return bad(err, RG_MCP_BAD_REQUEST, "'id' is no string or whole number");
+		return fail_bad(err, RG_MCP_BAD_REQUEST, "'id' is no string or whole number");
 	if (!rg_str_is(rg_json_str(rg_json_member(root, "jsonrpc")), "2.0"))
-		return bad(err, RG_MCP_BAD_REQUEST, "expected \"jsonrpc\":\"2.0\"");
+		return fail_bad(err, RG_MCP_BAD_REQUEST, "expected \"jsonrpc\":\"2.0\"");
 	if (memmem(text.data, text.length, "\\u0000", 6) && has_nul(root))
-		return bad(err, RG_MCP_BAD_REQUEST, "a string holds a NUL character (\\u0000)");
+		return fail_bad(err, RG_MCP_BAD_REQUEST,
+				"a string holds a NUL character (\\u0000)");
 	method = rg_json_member(root, "method");
 	return method ? read_call(root, method, message, err) : read_response(root, message, err);
 }

@@ -58,7 +58,7 @@ void rg_clock_yield(void)
 	sched_yield();
 }
 
-static char *put(char *to, int64_t number, int digits, char after)
+static char *print_number(char *to, int64_t number, int digits, char after)
 {
 	int i;
 
@@ -85,13 +85,13 @@ void rg_clock_print_utc(int64_t ms, char *to)
 	month = (5 * day + 2) / 153;
 	day -= (153 * month + 2) / 5;
 	month += month < 10 ? 3 : -9;
-	to = put(to, century * 400 + year + (month <= 2), 4, '-');
-	to = put(to, month, 2, '-');
-	to = put(to, day + 1, 2, 'T');
-	to = put(to, ms / 3600000 % 24, 2, ':');
-	to = put(to, ms / 60000 % 60, 2, ':');
-	to = put(to, ms / 1000 % 60, 2, '.');
-	*put(to, ms % 1000, 3, 'Z') = '\0';
+	to = print_number(to, century * 400 + year + (month <= 2), 4, '-');
+	to = print_number(to, month, 2, '-');
+	to = print_number(to, day + 1, 2, 'T');
+	to = print_number(to, ms / 3600000 % 24, 2, ':');
+	to = print_number(to, ms / 60000 % 60, 2, ':');
+	to = print_number(to, ms / 1000 % 60, 2, '.');
+	*print_number(to, ms % 1000, 3, 'Z') = '\0';
 }
 
 void rg_clock_print_span(int64_t ms, char *to)
@@ -114,7 +114,7 @@ void rg_clock_print_span(int64_t ms, char *to)
  * Match text from *at against a pattern, in which N matches a digit and any other character
  * itself.  Each run of digits is a number and goes to the next item of ret, which must be 0.
  */
-static bool take(struct roger_str text, size_t *at, const char *pattern, int *ret)
+static bool match_pattern(struct roger_str text, size_t *at, const char *pattern, int *ret)
 {
 	for (; *pattern; pattern++) {
 		char c = *at < text.length ? text.data[(*at)++] : 0;
@@ -146,10 +146,10 @@ static bool read_offset(struct roger_str text, size_t at, bool loosely, int64_t 
 	sign = at < text.length ? text.data[at++] : 0;
 	if (sign == 'Z' || sign == 'z')
 		return at == text.length;
-	if ((sign != '+' && sign != '-') || !take(text, &at, "NN", &parts[0]))
+	if ((sign != '+' && sign != '-') || !match_pattern(text, &at, "NN", &parts[0]))
 		return false;
 	i = loosely && at < text.length && text.data[at] != ':';
-	if (!take(text, &at, &":NN"[i], &parts[1]))
+	if (!match_pattern(text, &at, &":NN"[i], &parts[1]))
 		return false;
 	*ret_seconds = (parts[0] * 3600 + parts[1] * 60) * (sign == '-' ? -1 : 1);
 	return parts[0] < 24 && parts[1] < 60 && at == text.length;
@@ -206,8 +206,9 @@ bool rg_clock_read_rfc3339(struct roger_str text, int64_t *ret_ms)
 	int64_t seconds, offset = 0;
 	size_t at = 0;
 
-	return take(text, &at, "NNNN-NN-NN", wall.date) && at < text.length &&
-	       memchr("Tt", text.data[at++], 2) && take(text, &at, "NN:NN:NN", wall.time) &&
+	return match_pattern(text, &at, "NNNN-NN-NN", wall.date) && at < text.length &&
+	       memchr("Tt", text.data[at++], 2) &&
+	       match_pattern(text, &at, "NN:NN:NN", wall.time) &&
 	       read_fraction(text, &at, 1000, &wall.ms) && read_offset(text, at, false, &offset) &&
 	       wall_seconds(&wall, &seconds) && keep_ms(seconds - offset, wall.ms, ret_ms);
 }
@@ -312,7 +313,7 @@ static bool take_date(struct roger_str text, size_t *at, int64_t now_ms, int dat
 	if (word.length == 0 && text.length > 2 && (text.data[1] == ':' || text.data[2] == ':'))
 		i = 1;
 	if (i == 3)
-		return take(text, at, "NNNN-NN-NN", date);
+		return match_pattern(text, at, "NNNN-NN-NN", date);
 	localtime_r(&now, &day);
 	day.tm_mday += i - 1;
 	timegm(&day);
@@ -326,11 +327,13 @@ static bool take_time(struct roger_str text, size_t *at, struct wall *wall)
 {
 	if (*at && !memchr("Tt ", text.data[(*at)++], 3))
 		return false;
-	if (!take(text, at, *at + 1 < text.length && text.data[*at + 1] == ':' ? "N:NN" : "NN:NN",
-		  wall->time))
+	if (!match_pattern(text, at,
+			   *at + 1 < text.length && text.data[*at + 1] == ':' ? "N:NN" : "NN:NN",
+			   wall->time))
 		return false;
 	return *at == text.length || text.data[*at] != ':' ||
-	       (take(text, at, ":NN", &wall->time[2]) && read_fraction(text, at, 1000, &wall->ms));
+	       (match_pattern(text, at, ":NN", &wall->time[2]) &&
+		read_fraction(text, at, 1000, &wall->ms));
 }
 
 static int64_t offset_at(int64_t seconds)

@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 /* Make the text one line of valid UTF-8, whatever names it holds and wherever it was cut. */
-static void tidy(char *text)
+static void make_one_line(char *text)
 {
 	size_t length = strlen(text), at = 0, step;
 	uint32_t c = 0;
@@ -23,8 +23,8 @@ static void tidy(char *text)
 }
 
 RG_PRINTF(5, 0)
-static void fill(struct roger_err *err, enum roger_code code, int system_errno, const char *member,
-		 const char *format, va_list arguments)
+static void fill_error(struct roger_err *err, enum roger_code code, int system_errno,
+		       const char *member, const char *format, va_list arguments)
 {
 	size_t used;
 
@@ -40,7 +40,7 @@ static void fill(struct roger_err *err, enum roger_code code, int system_errno, 
 	if (system_errno)
 		snprintf(err->message + used, sizeof err->message - used, ": %s",
 			 strerror(system_errno));
-	tidy(err->message);
+	make_one_line(err->message);
 }
 
 int rg_fail(struct roger_err *err, enum roger_code code, int system_errno, const char *format, ...)
@@ -48,7 +48,7 @@ int rg_fail(struct roger_err *err, enum roger_code code, int system_errno, const
 	va_list arguments;
 
 	va_start(arguments, format);
-	fill(err, code, system_errno, "", format, arguments);
+	fill_error(err, code, system_errno, "", format, arguments);
 	va_end(arguments);
 	return code;
 }
@@ -59,7 +59,7 @@ int rg_fail_member(struct roger_err *err, enum roger_code code, const char *memb
 	va_list arguments;
 
 	va_start(arguments, format);
-	fill(err, code, 0, member, format, arguments);
+	fill_error(err, code, 0, member, format, arguments);
 	va_end(arguments);
 	return code;
 }

@@ -17,7 +17,7 @@ static const struct {
 	[RG_IN_SIGHT] = { "<U+%04X>", "<%02X>" },
 };
 
-static bool keeps(enum rg_target target, uint32_t c)
+static bool is_kept(enum rg_target target, uint32_t c)
 {
 	const char *plain = targets[target].plain;
 
@@ -35,7 +35,7 @@ static bool keeps(enum rg_target target, uint32_t c)
 }
 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-static size_t print(enum rg_target target, uint32_t c, const char *format, char *to)
+static size_t print_escape(enum rg_target target, uint32_t c, const char *format, char *to)
 {
 	if (target == RG_IN_MERMAID && rg_char_is_harmful(c))
 		c = 0xfffd;
@@ -62,15 +62,15 @@ bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ES
 	for (; at < rest.length; at += step ? step : 1) {
 		step = rg_utf8_next(rest.data + at, rest.length - at, &c);
 		step = step > 1 && target == RG_IN_ADDRESS ? 0 : step;
-		if (step ? !keeps(target, c) : wrong != NULL)
+		if (step ? !is_kept(target, c) : wrong != NULL)
 			break;
 	}
 	*ret_piece = (struct roger_str){ rest.data, at };
 	if (!at) {
-		*ret_piece =
-			(struct roger_str){ to, step ? print(target, c, targets[target].format, to)
-						     : print(target, (unsigned char)*rest.data,
-							     wrong, to) };
+		*ret_piece = (struct roger_str){
+			to, step ? print_escape(target, c, targets[target].format, to)
+				 : print_escape(target, (unsigned char)*rest.data, wrong, to)
+		};
 		at = step ? step : 1;
 	}
 	*text = (struct roger_str){ rest.data + at, rest.length - at };

@@ -6,13 +6,13 @@
 
 enum { WORD_BYTES_MAX = 64, STEP = 2, SLIP_BYTES_MIN = 3 };
 
-static size_t least(size_t a, size_t b)
+static size_t lesser_of(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 /* The cost of one character in place of another, in half steps: case counts half. */
-static size_t change(char a, char b)
+static size_t change_cost(char a, char b)
 {
 	if (a == b)
 		return 0;
@@ -36,11 +36,11 @@ static size_t half_steps(struct roger_str a, struct roger_str b)
 	for (i = 1; i <= a.length; i++) {
 		now[0] = i * STEP;
 		for (j = 1; j <= b.length; j++) {
-			now[j] = least(last[j - 1] + change(a.data[i - 1], b.data[j - 1]),
-				       least(last[j], now[j - 1]) + STEP);
+			now[j] = lesser_of(last[j - 1] + change_cost(a.data[i - 1], b.data[j - 1]),
+					   lesser_of(last[j], now[j - 1]) + STEP);
 			if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] &&
 			    a.data[i - 2] == b.data[j - 1])
-				now[j] = least(now[j], before[j - 2] + STEP);
+				now[j] = lesser_of(now[j], before[j - 2] + STEP);
 		}
 		spare = before, before = last, last = now, now = spare;
 	}

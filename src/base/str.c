@@ -142,7 +142,7 @@ size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char)
 }
 
 /* Are these eight bytes plain ASCII without a NUL? */
-static bool plain(uint64_t word)
+static bool is_plain_word(uint64_t word)
 {
 	const uint64_t high = UINT64_C(0x8080808080808080), low = UINT64_C(0x0101010101010101);
 
@@ -158,7 +158,7 @@ bool rg_utf8_count(struct roger_str text, size_t *ret_chars)
 	while (at < text.length) {
 		if (at + sizeof word <= text.length) {
 			memcpy(&word, text.data + at, sizeof word);
-			if (plain(word)) {
+			if (is_plain_word(word)) {
 				at += sizeof word;
 				chars += sizeof word;
 				continue;
@@ -205,7 +205,7 @@ void rg_buf_deinit(struct rg_buf *buf)
 	*buf = (struct rg_buf){ 0 };
 }
 
-static bool grow(struct rg_buf *buf, size_t needed)
+static bool grow_buffer(struct rg_buf *buf, size_t needed)
 {
 	size_t capacity = buf->capacity ? buf->capacity : 512;
 	char *data;
@@ -230,7 +230,7 @@ char *rg_buf_room(struct rg_buf *buf, size_t more)
 	if (buf->failed)
 		return NULL;
 	if (!buf->data || more > buf->capacity - buf->length) {
-		if (more > SIZE_MAX - buf->length || !grow(buf, buf->length + more)) {
+		if (more > SIZE_MAX - buf->length || !grow_buffer(buf, buf->length + more)) {
 			buf->failed = true;
 			return NULL;
 		}

@@ -103,7 +103,7 @@ bool rg_table_reserve(struct rg_table *table, size_t count)
 	return true;
 }
 
-static uint64_t *add(struct rg_table *table)
+static uint64_t *add_entry(struct rg_table *table)
 {
 	size_t first, chunk = chunk_of(table->count, &first);
 
@@ -126,7 +126,7 @@ void *rg_table_put(struct rg_table *table, uint64_t hash, bool *ret_new)
 	*ret_new = !entry;
 	if (entry)
 		return entry;
-	entry = add(table);
+	entry = add_entry(table);
 	if (!entry)
 		return NULL;
 	*entry = hash;

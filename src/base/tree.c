@@ -19,19 +19,19 @@ void rg_tree_begin(struct rg_sha256 *sha)
 	rg_sha256_add(sha, "\0", 1);
 }
 
-static void prove(struct rg_tree *tree, const struct rg_tree_node *node)
+static void add_proof(struct rg_tree *tree, const struct rg_tree_node *node)
 {
 	rg_buf_add(&tree->proof, node, sizeof *node);
 }
 
 /* Replace the last two nodes by their parent. */
-static void join(struct rg_tree *tree)
+static void join_last_two(struct rg_tree *tree)
 {
 	struct rg_tree_node *left = &tree->nodes[tree->depth - 2], *right = left + 1;
 	struct rg_sha256 sha;
 
 	if (left->cited != right->cited)
-		prove(tree, left->cited ? right : left);
+		add_proof(tree, left->cited ? right : left);
 	rg_sha256_init(&sha);
 	rg_sha256_add(&sha, "\1", 1);
 	rg_sha256_add(&sha, left->digest, sizeof left->digest);
@@ -51,7 +51,7 @@ void rg_tree_add(struct rg_tree *tree, const struct rg_sha256 *line, bool cited)
 	rg_sha256_end(&sha, node->digest);
 	while (tree->depth > 1 &&
 	       tree->nodes[tree->depth - 2].count == tree->nodes[tree->depth - 1].count)
-		join(tree);
+		join_last_two(tree);
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -69,12 +69,12 @@ void rg_tree_end(struct rg_tree *tree, char root[RG_DIGEST_DIGITS + 1], struct r
 	size_t count, i;
 
 	while (tree->depth > 1)
-		join(tree);
+		join_last_two(tree);
 	rg_sha256_init(&sha);
 	if (!tree->depth)
 		rg_sha256_end(&sha, tree->nodes[0].digest);
 	if (!tree->nodes[0].cited)
-		prove(tree, &tree->nodes[0]);
+		add_proof(tree, &tree->nodes[0]);
 	rg_hex(tree->nodes[0].digest, sizeof tree->nodes[0].digest, root);
 	nodes = (void *)tree->proof.data;
 	count = tree->proof.failed ? 0 : tree->proof.length / sizeof *nodes;

@@ -275,7 +275,7 @@ static int print_news(struct listing *listing, int64_t *line, bool *ret_more, st
 	return ROGER_OK;
 }
 
-static int follow(struct cli_run *run, struct roger_err *err)
+static int follow_log(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_activity_request *request = run->request;
 	struct listing listing = { .run = run };
@@ -311,7 +311,7 @@ static int run_activity(struct cli_run *run, struct roger_err *err)
 	int r;
 
 	if (cli_given(run, "follow"))
-		return follow(run, err);
+		return follow_log(run, err);
 	do {
 		left = wanted - listing.printed;
 		request->limit = wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;

@@ -78,7 +78,7 @@ static int failure_of(const struct roger_bridge_reply *reply, struct roger_err *
 
 /* -------------------------------------------------------------- bridge -- */
 
-static void show(const struct cli_run *run, const struct roger_bridge_reply *reply)
+static void show_reply(const struct cli_run *run, const struct roger_bridge_reply *reply)
 {
 	if (run->form == CLI_HUMAN)
 		print_reply(run, reply);
@@ -106,7 +106,7 @@ static int bridge_on(struct cli_run *run, struct roger_err *err)
 		r = roger_bridge(run->roger, &request, &reply, err);
 		if (r == ROGER_OK) {
 			bridges = true;
-			show(&lines, &reply);
+			show_reply(&lines, &reply);
 			r = failure_of(&reply, err);
 			roger_reply_free(&reply);
 			if (cli_term_flush() != 0)
@@ -142,7 +142,7 @@ static int run_bridge(struct cli_run *run, struct roger_err *err)
 	r = roger_bridge(run->roger, request, &reply, err);
 	if (r < 0)
 		return r;
-	show(run, &reply);
+	show_reply(run, &reply);
 	run->exit = reply.trouble ? CLI_REFUSED : reply.crossings.count ? CLI_DONE : CLI_NOTHING;
 	return failure_of(&reply, err);
 }
@@ -189,7 +189,7 @@ static int run_ingest(struct cli_run *run, struct roger_err *err)
 	r = roger_ingest(run->roger, request, &reply, err);
 	if (r < 0)
 		return r;
-	show(run, &reply);
+	show_reply(run, &reply);
 	run->exit = reply.crossings.count ? CLI_DONE : CLI_NOTHING;
 	/* Duplicates are fine; text that cannot be read is bad data. */
 	for (i = 0; i < reply.crossings.count; i++)

@@ -109,7 +109,7 @@ static void offer_about(void *completing_, struct roger_str text, struct roger_s
 	fputc('\n', cli_out);
 }
 
-static void offer(const struct completing *completing, struct roger_str text)
+static void offer_word(const struct completing *completing, struct roger_str text)
 {
 	offer_about((void *)(uintptr_t)completing, text, RG_STR(""));
 }
@@ -177,14 +177,15 @@ static void offer_group(void *completing, struct roger_str key, struct roger_str
 
 	(void)value;
 	if (rg_str_begins(key, "groups."))
-		offer(completing, (struct roger_str){ key.data + length, key.length - length });
+		offer_word(completing,
+			   (struct roger_str){ key.data + length, key.length - length });
 }
 
 static void offer_names(struct completing *completing, const char *const *names)
 {
 	for (; names && *names; names++)
 		if (**names)
-			offer(completing, rg_str(*names));
+			offer_word(completing, rg_str(*names));
 }
 
 /* Offer values by the meaning of the field. */
@@ -204,7 +205,7 @@ static void offer_records(struct completing *completing, struct roger *roger,
 	    strcmp(name, "name") == 0 || strcmp(name, "forward_to") == 0)
 		cli_each_name(roger, "agents", NULL, "name", "", offer_about, completing);
 	if (to && field->kind == ROGER_TEXTS) {
-		offer(completing, RG_STR("all"));
+		offer_word(completing, RG_STR("all"));
 		cli_each_name(roger, "config", NULL, "key", "", offer_group, completing);
 	}
 	if (what || flags & ROGER_ISSUE)
@@ -234,7 +235,7 @@ static void offer_values(struct completing *completing, const struct roger_field
 		/* setup only prints settings for the last two tools. */
 		for (i = 1; !field->names && rg_hook_tool_names[i]; i++)
 			if (i < CLI_HOOK_VSCODE || strcmp(field->name, "tools") != 0)
-				offer(completing, rg_str(rg_hook_tool_names[i]));
+				offer_word(completing, rg_str(rg_hook_tool_names[i]));
 		offer_names(completing, field->names);
 		return;
 	}
@@ -266,7 +267,7 @@ static void offer_words(struct completing *completing, const char *words)
 	struct roger_str word;
 
 	while (cli_next_word(&words, &word))
-		offer(completing, word);
+		offer_word(completing, word);
 }
 
 static const struct roger_field *first_place(const struct completing *completing)
@@ -341,7 +342,7 @@ static void read_words(struct completing *completing)
 		completing->option = (struct roger_str){ word.data + 2, length - 3 };
 }
 
-static void answer(struct completing *completing)
+static void answer_completion(struct completing *completing)
 {
 	const struct cli_command *command;
 	size_t i = 0;
@@ -378,7 +379,7 @@ static int run_complete(struct cli_run *run, struct roger_err *err)
 
 	(void)err;
 	read_words(&completing);
-	answer(&completing);
+	answer_completion(&completing);
 	return ROGER_OK;
 }
 

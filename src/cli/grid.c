@@ -50,7 +50,7 @@ struct column {
 	bool whole, filled;
 };
 
-static void measure(const struct cli_grid *grid, struct column *columns)
+static void measure_columns(const struct cli_grid *grid, struct column *columns)
 {
 	const struct cli_cell *cell;
 	struct column *column;
@@ -78,7 +78,7 @@ static void measure(const struct cli_grid *grid, struct column *columns)
 }
 
 /* Narrow the widest column until a row fits; if none can, the last loses its least width. */
-static void shrink(struct column *columns, size_t count, size_t width)
+static void shrink_columns(struct column *columns, size_t count, size_t width)
 {
 	struct column *widest;
 	size_t i, sum;
@@ -126,9 +126,9 @@ void cli_grid_print(FILE *to, const struct cli_grid *grid)
 	bool begun = false, right;
 
 	rg_assert(grid->columns <= COLUMNS_MAX);
-	measure(grid, columns);
+	measure_columns(grid, columns);
 	if (cli_screen_folds())
-		shrink(columns, grid->columns, cli_screen_width());
+		shrink_columns(columns, grid->columns, cli_screen_width());
 	for (i = 0; i < grid->columns; i++)
 		last = columns[i].width ? i : last;
 	for (i = 0; i < grid->count; i++) {

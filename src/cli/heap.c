@@ -41,7 +41,7 @@ static _Atomic size_t used;
 /* No piece from this offset on was ever freed, so new pieces there are zero. */
 static _Atomic size_t clean;
 
-static size_t rounded(size_t size)
+static size_t round_up(size_t size)
 {
 	return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
@@ -63,7 +63,7 @@ static struct head *head_of(void *piece)
 }
 
 /* Take a piece of the region before end; NULL: there is no room for it. */
-static void *take(size_t size, size_t end)
+static void *take_piece(size_t size, size_t end)
 {
 	size_t before = atomic_load_explicit(&used, memory_order_relaxed), room;
 	struct head *head;
@@ -71,7 +71,7 @@ static void *take(size_t size, size_t end)
 	if (size > end - sizeof *head)
 		return NULL;
 	/* At least one byte: a pointer to the end of the region would not be recognised. */
-	room = rounded(size ? size : 1);
+	room = round_up(size ? size : 1);
 	do {
 		if (before > end || sizeof *head + room > end - before)
 			return NULL;
@@ -84,27 +84,27 @@ static void *take(size_t size, size_t end)
 }
 
 /* Grow a piece in place if it is the last one; returns whether it is. */
-static int grow(void *piece, size_t size)
+static int grow_last(void *piece, size_t size)
 {
 	struct head *head = head_of(piece);
 	size_t start = start_of(piece), end = start + head->room;
 
 	if (start > USUAL_BYTES || size > USUAL_BYTES - start)
 		return 0;
-	if (!atomic_compare_exchange_strong_explicit(&used, &end, start + rounded(size),
+	if (!atomic_compare_exchange_strong_explicit(&used, &end, start + round_up(size),
 						     memory_order_relaxed, memory_order_relaxed))
 		return 0;
-	head->room = rounded(size);
+	head->room = round_up(size);
 	return 1;
 }
 
 void *__wrap_malloc(size_t size)
 {
-	void *piece = take(size, USUAL_BYTES);
+	void *piece = take_piece(size, USUAL_BYTES);
 
 	if (!piece)
 		piece = __real_malloc(size);
-	return piece || size > SMALL_BYTES ? piece : take(size, REGION_BYTES);
+	return piece || size > SMALL_BYTES ? piece : take_piece(size, REGION_BYTES);
 }
 
 /* musl's calloc() calls malloc(), which is wrapped, and looks into the piece, so it is only called
@@ -134,7 +134,7 @@ void *__wrap_realloc(void *piece, size_t size)
 		return __wrap_malloc(size);
 	if (!is_ours(piece))
 		return __real_realloc(piece, size);
-	if (size <= head_of(piece)->room || grow(piece, size))
+	if (size <= head_of(piece)->room || grow_last(piece, size))
 		return piece;
 	moved = __wrap_malloc(size);
 	if (moved)

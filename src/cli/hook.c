@@ -157,7 +157,8 @@ static void print_shown(const struct hook *hook, struct cli_page *page,
  * Take the lock of doing this for an agent or a session.  It is in the workspace, and
  * ends with the process.  false: another process has it.
  */
-static bool hold(const struct hook *hook, const char *what, int64_t number, struct roger_str who)
+static bool hold_turn(const struct hook *hook, const char *what, int64_t number,
+		      struct roger_str who)
 {
 	char name[256];
 
@@ -317,8 +318,8 @@ static int wait_and_say(struct hook *hook)
 
 	/* One waiting hook is enough for a session. */
 	if (!is_wanted(hook) ||
-	    !hold(hook, "idle", session.length ? 0 : (int)getppid(),
-		  session.length ? session : hook->request.agent) ||
+	    !hold_turn(hook, "idle", session.length ? 0 : (int)getppid(),
+		       session.length ? session : hook->request.agent) ||
 	    !wait_for_mail(hook, from, &count))
 		return 0;
 	if (is_by_plugin(hook)) {
@@ -374,7 +375,7 @@ static bool open_workspace(const struct cli_run *run, struct hook *hook)
 }
 
 /* Fill in what is asked for, what the tool wrote, and which tool it is. */
-static void begin(const struct cli_run *run, struct hook *hook)
+static void begin_hook(const struct cli_run *run, struct hook *hook)
 {
 	struct cli_hook_clues clues = { .program = cli_tool_above, .variable = find_variable };
 	struct sigaction action = { .sa_handler = give_up };
@@ -400,7 +401,7 @@ static void begin(const struct cli_run *run, struct hook *hook)
 							: CLI_HOOK_OWN;
 }
 
-static void end(struct hook *hook)
+static void end_hook(struct hook *hook)
 {
 	roger_close(hook->roger);
 	rg_json_free(hook->said);
@@ -411,12 +412,12 @@ void cli_hook_fail(const struct cli_run *run, const char *why)
 {
 	struct hook hook;
 
-	begin(run, &hook);
+	begin_hook(run, &hook);
 	if (hook.host == CLI_HOOK_FOREIGN)
 		_exit(CLI_DONE);
 	say_trouble(&hook, why);
 	cli_term_flush();
-	end(&hook);
+	end_hook(&hook);
 }
 
 static int run_hook(struct cli_run *run, struct roger_err *err)
@@ -424,7 +425,7 @@ static int run_hook(struct cli_run *run, struct roger_err *err)
 	struct hook hook;
 
 	(void)err;
-	begin(run, &hook);
+	begin_hook(run, &hook);
 	run->quiet = true;
 	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent &&
 	    !(hook.event.by_prompt && hook.request.event == CLI_HOOK_SESSION_START) &&
@@ -434,7 +435,7 @@ static int run_hook(struct cli_run *run, struct roger_err *err)
 			note_arrival(&hook);
 		if (hook.request.event == CLI_HOOK_IDLE)
 			run->exit = wait_and_say(&hook);
-		else if (!hold(&hook, "say", 0, hook.request.agent))
+		else if (!hold_turn(&hook, "say", 0, hook.request.agent))
 			; /* tools run hooks in parallel: only the first shows the mail */
 		else if (hook.first ||
 			 (hook.request.event == CLI_HOOK_SESSION_START && !hook.event.resumed))
@@ -442,7 +443,7 @@ static int run_hook(struct cli_run *run, struct roger_err *err)
 		else if (hook.request.event != CLI_HOOK_STOP || !hook.event.stopped_before)
 			say_mail(&hook);
 	}
-	end(&hook);
+	end_hook(&hook);
 	/* An answer that nobody read is not an error for the agent. */
 	if (cli_term_flush())
 		_exit(run->exit);

@@ -73,7 +73,7 @@ static const struct {
 /* ------------------------------------------------------------------ input -- */
 
 /* Does the input have all of these members, or (all false) any of them? */
-static bool has(const struct rg_value *input, const char *const *names, bool all)
+static bool has_members(const struct rg_value *input, const char *const *names, bool all)
 {
 	for (; *names; names++)
 		if (!rg_json_member(input, *names) == all)
@@ -89,9 +89,9 @@ static unsigned match_shapes(const struct rg_value *input, unsigned *ret_not)
 
 	*ret_not = 0;
 	for (i = 0; i < SHAPE_COUNT; i++) {
-		if (has(input, shapes[i].never, false))
+		if (has_members(input, shapes[i].never, false))
 			*ret_not |= 1u << shapes[i].tool;
-		else if (has(input, shapes[i].always, true))
+		else if (has_members(input, shapes[i].always, true))
 			fits |= 1u << shapes[i].tool;
 	}
 	return fits;

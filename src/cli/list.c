@@ -154,7 +154,7 @@ static int print_news(struct cli_run *run, char last[LAST_BYTES], bool *ret_more
 }
 
 /* A message that is archived before it is seen is shown, too. */
-static int follow(struct cli_run *run, struct roger_err *err)
+static int follow_list(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_list_request *request = run->request;
 	struct cli_follow follow;
@@ -195,7 +195,7 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 	if (cli_given(run, "count"))
 		return print_count(run, err);
 	if (cli_given(run, "follow"))
-		return follow(run, err);
+		return follow_list(run, err);
 	request->newest |= shown;
 	/* A page is bounded; a larger limit, or none, takes several. */
 	do {

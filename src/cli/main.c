@@ -412,7 +412,7 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 }
 
 /* A mapped file that was cut short raises SIGBUS; for any other address it kills, as usual. */
-static void mend(int number, siginfo_t *info, void *context)
+static void mend_map(int number, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (!roger_mend_map(info->si_addr))
@@ -442,7 +442,7 @@ static void print_next_step(void)
 
 int main(int argc, char **argv)
 {
-	struct sigaction on_bus = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction on_bus = { .sa_sigaction = mend_map, .sa_flags = SA_SIGINFO | SA_RESTART };
 	struct cli_run run = { .form = wanted_form(argc, argv), .argv = argv };
 	int status;
 

@@ -63,7 +63,7 @@ static struct roger_str name_from(const char *client_name, char to[MCP_AGENT_BYT
 }
 
 /* The rest of a caller of roger serve, behind so many blanks. */
-static const char *behind(const char *caller, int blanks)
+static const char *skip_words(const char *caller, int blanks)
 {
 	while (blanks-- && caller) {
 		caller = strchr(caller, ' ');
@@ -76,7 +76,7 @@ static const char *behind(const char *caller, int blanks)
 /* The word behind so many blanks. */
 static struct roger_str word_in(const char *caller, int blanks)
 {
-	const char *word = behind(caller, blanks);
+	const char *word = skip_words(caller, blanks);
 
 	return (struct roger_str){ word, strcspn(word, " ") };
 }
@@ -89,7 +89,7 @@ static int right_of(const struct roger_mcp_call *call)
 
 void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call, bool quick)
 {
-	const char *login = behind(roger_mcp_caller(call), 2);
+	const char *login = skip_words(roger_mcp_caller(call), 2);
 	const int right = right_of(call);
 	struct rg_caller caller = { .how = *login ? RG_BY_TOKEN : RG_BY_FILES,
 				    .right = right == RG_OWN ? RG_ACT
@@ -197,7 +197,7 @@ const char *mcp_distrust(struct mcp_session *session, struct roger **roger)
 	return session->why;
 }
 
-static const char *instruct(const char *caller, const char *client_name, void *session_)
+static const char *make_instructions(const char *caller, const char *client_name, void *session_)
 {
 	struct mcp_session *session = session_;
 	char name[MCP_AGENT_BYTES], plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
@@ -223,7 +223,7 @@ static const char *instruct(const char *caller, const char *client_name, void *s
 	return session->instructions;
 }
 
-static int fail(const struct roger_mcp_err *mcp_err, struct roger_err *err)
+static int fail_mcp(const struct roger_mcp_err *mcp_err, struct roger_err *err)
 {
 	return rg_fail(err, mcp_err->code == ROGER_MCP_EIO ? ROGER_EIO : ROGER_EBUG, 0, "%s",
 		       mcp_err->message);
@@ -299,7 +299,7 @@ static bool is_over(const struct watcher *watcher, bool sleep)
 	return wake.revents & POLLHUP;
 }
 
-static void *watch(void *watcher_)
+static void *watch_mail(void *watcher_)
 {
 	struct watcher *watcher = watcher_;
 	bool known = false;
@@ -327,7 +327,7 @@ static void start_watching(struct watcher *watcher)
 	    pipe2(watcher->wake, O_CLOEXEC | O_NONBLOCK) < 0)
 		return;
 	roger_mcp_on_listening(watcher->session->server, on_listening, watcher);
-	watcher->running = rg_thread_start(&watcher->thread, watch, watcher);
+	watcher->running = rg_thread_start(&watcher->thread, watch_mail, watcher);
 }
 
 static void stop_watching(struct watcher *watcher)
@@ -404,9 +404,9 @@ int mcp_shared_open(const char *workspace, struct mcp_shared **ret, struct roger
 	shared->has_key = pthread_key_create(&shared->here, free_session) == 0;
 	r = rg_kept(session->server && shared->has_key, err);
 	if (r == ROGER_OK)
-		roger_mcp_set_instructions(session->server, instruct, session);
+		roger_mcp_set_instructions(session->server, make_instructions, session);
 	if (r == ROGER_OK && mcp_add_tools(session, &mcp_err) < 0)
-		r = fail(&mcp_err, err);
+		r = fail_mcp(&mcp_err, err);
 	if (r < 0) {
 		mcp_shared_close(shared);
 		return r;
@@ -436,29 +436,29 @@ void mcp_shared_close(struct mcp_shared *shared)
 
 static struct roger_mcp_server *serving;
 
-static void stop(int signal)
+static void stop_serving(int signal)
 {
 	(void)signal;
 	roger_interrupt();
 	roger_mcp_stop(serving);
 }
 
-static int serve(struct mcp_session *session, struct roger_err *err)
+static int serve_session(struct mcp_session *session, struct roger_err *err)
 {
 	struct watcher watcher = { .session = session };
-	struct sigaction action = { .sa_handler = stop };
+	struct sigaction action = { .sa_handler = stop_serving };
 	struct roger_mcp_err mcp_err = { 0 };
 	int r;
 
 	if (mcp_add_tools(session, &mcp_err) < 0)
-		return fail(&mcp_err, err);
+		return fail_mcp(&mcp_err, err);
 	serving = session->server;
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	start_watching(&watcher);
 	r = roger_mcp_serve_stdio(session->server, STDIN_FILENO, STDOUT_FILENO, &mcp_err);
 	stop_watching(&watcher);
-	return r < 0 ? fail(&mcp_err, err) : ROGER_OK;
+	return r < 0 ? fail_mcp(&mcp_err, err) : ROGER_OK;
 }
 
 static int run_mcp(struct cli_run *run, struct roger_err *err)
@@ -489,8 +489,8 @@ static int run_mcp(struct cli_run *run, struct roger_err *err)
 	session.server = roger_mcp_server_new(&options);
 	if (!session.server)
 		return rg_fail_memory(err);
-	roger_mcp_set_instructions(session.server, instruct, &session);
-	r = serve(&session, err);
+	roger_mcp_set_instructions(session.server, make_instructions, &session);
+	r = serve_session(&session, err);
 	roger_mcp_server_free(session.server);
 	roger_close(session.roger);
 	return r;

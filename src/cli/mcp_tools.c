@@ -301,8 +301,9 @@ void mcp_add_page(struct roger_mcp_call *call, struct cli_page *page)
 	free(page->text);
 }
 
-static void answer(struct mcp_tool *tool, const struct roger *roger, struct roger_mcp_call *call,
-		   const struct roger_op *op, void *reply, struct rg_arena *arena)
+static void answer_call(struct mcp_tool *tool, const struct roger *roger,
+			struct roger_mcp_call *call, const struct roger_op *op, void *reply,
+			struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 	const char *const *members = tool->words->members;
@@ -396,7 +397,7 @@ static void call_verb(struct mcp_tool *tool, struct roger_mcp_call *call, const 
 		return;
 	}
 	tool->session->shown = 0;
-	answer(tool, tool->session->roger, call, op, reply, arena);
+	answer_call(tool, tool->session->roger, call, op, reply, arena);
 	if (op == cli_op_named("inbox") && !mcp_only_looks(call))
 		cli_frame_shown(tool->session->roger, tool->session->agent,
 				&((const struct roger_inbox_reply *)reply)->messages,

@@ -102,7 +102,7 @@ static void read_letters(struct roger_mcp_call *call, void *session)
 
 /* ------------------------------------------------------------- completion -- */
 
-static void offer(void *call, struct roger_str value, struct roger_str about)
+static void offer_value(void *call, struct roger_str value, struct roger_str about)
 {
 	const char *typed = roger_mcp_completed_text(call);
 	char name[129];
@@ -120,7 +120,7 @@ static void complete_names(struct roger_mcp_call *call, void *session, const cha
 	struct roger *roger = open_here(session, call);
 
 	if (roger)
-		cli_each_name(roger, verb, request, member, about, offer, call);
+		cli_each_name(roger, verb, request, member, about, offer_value, call);
 }
 
 static void complete_agents(struct roger_mcp_call *call, void *session)

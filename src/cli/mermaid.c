@@ -308,7 +308,7 @@ static bool begins_instant(const struct picture *picture, size_t row)
 }
 
 /* The first row of a part that begins there or soon after, so that --until can name where. */
-static size_t cut(const struct picture *picture, size_t row)
+static size_t cut_row(const struct picture *picture, size_t row)
 {
 	size_t first;
 
@@ -379,7 +379,7 @@ int cli_add_mermaid(struct roger *roger, const struct roger_timeline_reply *repl
 	while (first < picture.count &&
 	       picture.text.length - picture.rows[first].at + out->length > CHARS_MAX)
 		first++;
-	first = cut(&picture, first);
+	first = cut_row(&picture, first);
 	if (picture.count && (first || reply->more))
 		add_rest(&picture, first, out);
 	if (first < picture.count)

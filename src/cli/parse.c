@@ -276,7 +276,7 @@ static int join_rest(struct parser *parser, size_t used, struct roger_err *err)
 }
 
 /* Fail for a word that the command does not take; it may be meant as the name of --as. */
-static int unexpected(struct parser *parser, size_t used, struct roger_err *err)
+static int fail_unexpected(struct parser *parser, size_t used, struct roger_err *err)
 {
 	const struct roger_field *field;
 	const char *word = parser->places.items[used].data;
@@ -319,7 +319,7 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	if (used < count && run->command->joined)
 		return join_rest(parser, used, err);
 	if (used < count)
-		return unexpected(parser, used, err);
+		return fail_unexpected(parser, used, err);
 	return ROGER_OK;
 }
 

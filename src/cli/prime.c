@@ -106,7 +106,7 @@ size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const st
 	return shown;
 }
 
-static void print(const struct cli_run *run)
+static void print_prime(const struct cli_run *run)
 {
 	int64_t tokens = TOKENS;
 
@@ -132,4 +132,4 @@ static int run_prime(struct cli_run *run, struct roger_err *err)
 	return cli_call(run, err);
 }
 
-CLI_COMMAND(prime, "prime", .options = options, .run = run_prime, .print = print);
+CLI_COMMAND(prime, "prime", .options = options, .run = run_prime, .print = print_prime);

@@ -24,7 +24,7 @@ static const int of_writes[] = { SIGPIPE, SIGXFSZ };
 
 static int pass_to = -1;
 
-static void pass(int number, siginfo_t *info, void *context)
+static void pass_signal(int number, siginfo_t *info, void *context)
 {
 	const unsigned char byte = (unsigned char)number;
 	int error = errno;
@@ -40,7 +40,8 @@ static void pass(int number, siginfo_t *info, void *context)
 
 static void catch_signal(int number)
 {
-	struct sigaction action = { .sa_sigaction = pass, .sa_flags = SA_RESTART | SA_SIGINFO };
+	struct sigaction action = { .sa_sigaction = pass_signal,
+				    .sa_flags = SA_RESTART | SA_SIGINFO };
 
 	sigfillset(&action.sa_mask);
 	sigaction(number, &action, NULL);

@@ -47,8 +47,8 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 /* ---------------------------------------------------------------- one -- */
 
 /* Find the record of a command or a verb with that name, or one of the others. */
-static int find(const struct rg_schema_request *request, const struct roger_record **ret_record,
-		struct roger_err *err)
+static int find_record(const struct rg_schema_request *request,
+		       const struct roger_record **ret_record, struct roger_err *err)
 {
 	const struct cli_command *command = cli_find_command(request->verb);
 	const struct roger_op *const *ops = roger_ops(), *op;
@@ -77,7 +77,7 @@ static int run_schema(struct cli_run *run, struct roger_err *err)
 
 	if (!request->verb.length)
 		return run_list(run, err);
-	r = find(request, &record, err);
+	r = find_record(request, &record, err);
 	if (r < 0)
 		return r;
 	rg_buf_printf(

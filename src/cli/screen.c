@@ -88,7 +88,7 @@ static const char *wanted_pager(void)
 }
 
 /* Split the pager into words; a shell runs one that is not plain words, as for git. */
-static void split(char *pager, char *words[WORDS_MAX])
+static void split_pager(char *pager, char *words[WORDS_MAX])
 {
 	static char shell[] = "/bin/sh", command[] = "-c";
 	char *rest = NULL;
@@ -107,7 +107,7 @@ static void split(char *pager, char *words[WORDS_MAX])
 	words[count] = NULL;
 }
 
-static pid_t start(char *const words[], int input)
+static pid_t start_program(char *const words[], int input)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -145,8 +145,8 @@ static void start_pager(const char *pager)
 	setenv("LESS", "FRX", 0);
 	setenv("LV", "-c", 0);
 	setenv("ROGER_PAGER_IN_USE", "1", 1);
-	split(copy, words);
-	screen.pager = words[0] ? start(words, ends[0]) : 0;
+	split_pager(copy, words);
+	screen.pager = words[0] ? start_program(words, ends[0]) : 0;
 	close(ends[0]);
 	free(copy);
 	if (!screen.pager) {
@@ -212,7 +212,7 @@ static int let_go(void)
 	return error;
 }
 
-static int put(struct roger_str text)
+static int put_text(struct roger_str text)
 {
 	if (!screen.paged)
 		return write_out(text);
@@ -248,7 +248,7 @@ static size_t columns_of(struct roger_str text, size_t at, size_t *ret_bytes)
 	return 1;
 }
 
-static struct roger_str from(struct roger_str text, size_t at)
+static struct roger_str text_from(struct roger_str text, size_t at)
 {
 	return (struct roger_str){ text.data + at, text.length - at };
 }
@@ -262,7 +262,7 @@ static size_t hang_of(struct roger_str line)
 	for (at = 0; at < line.length; at += bytes) {
 		if (line.data[at] == CLI_HANG[0])
 			return columns;
-		columns += columns_of(from(line, at), columns, &bytes);
+		columns += columns_of(text_from(line, at), columns, &bytes);
 		if (line.data[at] == ' ') {
 			blanks++;
 			continue;
@@ -280,14 +280,14 @@ static size_t hang_of(struct roger_str line)
 }
 
 /* How many bytes fit into this line, and how many blanks after them are dropped. */
-static size_t take(struct roger_str rest, size_t column, size_t width, size_t *ret_blanks)
+static size_t take_piece(struct roger_str rest, size_t column, size_t width, size_t *ret_blanks)
 {
 	size_t at, bytes, columns, fits = 0;
 	bool wide = false, begun = column > 0;
 
 	*ret_blanks = 0;
 	for (at = 0; at < rest.length; at += bytes) {
-		columns = columns_of(from(rest, at), column, &bytes);
+		columns = columns_of(text_from(rest, at), column, &bytes);
 		if (begun && (rest.data[at] == ' ' || (columns && wide) ||
 			      (columns > 1 && rest.data[at] != '\t')))
 			fits = at;
@@ -311,7 +311,7 @@ static void add_piece(struct rg_buf *out, struct roger_str piece, size_t column)
 	size_t at, bytes, columns;
 
 	for (at = 0; at < piece.length; at += bytes) {
-		columns = columns_of(from(piece, at), column, &bytes);
+		columns = columns_of(text_from(piece, at), column, &bytes);
 		column += columns;
 		if (piece.data[at] == '\t')
 			rg_buf_add(out, "        ", columns);
@@ -326,9 +326,9 @@ static void fold_line(struct rg_buf *out, struct roger_str line, size_t width)
 
 	hang = hang < width - WIDTH_LEAST / 2 ? hang : 0;
 	do {
-		bytes = take(line, column, width, &blanks);
+		bytes = take_piece(line, column, width, &blanks);
 		add_piece(out, (struct roger_str){ line.data, bytes }, column);
-		line = from(line, bytes + blanks);
+		line = text_from(line, bytes + blanks);
 		if (!line.length)
 			break;
 		rg_buf_printf(out, "\n%*s", (int)hang, "");
@@ -343,19 +343,19 @@ void cli_screen_fold(struct rg_buf *out, struct roger_str text, size_t width)
 	while ((end = rg_str_newline(text))) {
 		fold_line(out, (struct roger_str){ text.data, (size_t)(end - text.data) }, width);
 		rg_buf_add_char(out, '\n');
-		text = from(text, (size_t)(end + 1 - text.data));
+		text = text_from(text, (size_t)(end + 1 - text.data));
 	}
 	fold_line(out, text, width);
 }
 
 /* Write a line, folded, and its end. */
-static int fold(struct roger_str line, const char *end)
+static int fold_and_put(struct roger_str line, const char *end)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
 	cli_screen_fold(&out, line, (size_t)screen.width);
 	rg_buf_add_text(&out, end);
-	return out.failed ? ENOMEM : put(rg_buf_str(&out));
+	return out.failed ? ENOMEM : put_text(rg_buf_str(&out));
 }
 
 int cli_screen_write(struct roger_str text)
@@ -364,12 +364,12 @@ int cli_screen_write(struct roger_str text)
 	int error = 0;
 
 	if (!screen.folds)
-		return put(text);
+		return put_text(text);
 	while (!error && rg_str_next_line(&text, &line)) {
 		rg_buf_add_str(&screen.line, line);
 		if (text.data == line.data + line.length)
 			break; /* the line is not finished */
-		error = screen.line.failed ? ENOMEM : fold(rg_buf_str(&screen.line), "\n");
+		error = screen.line.failed ? ENOMEM : fold_and_put(rg_buf_str(&screen.line), "\n");
 		rg_buf_clear(&screen.line);
 	}
 	return error;
@@ -387,7 +387,7 @@ void cli_screen_complain(struct roger_str line)
 
 int cli_screen_flush(void)
 {
-	int error = screen.line.length ? fold(rg_buf_str(&screen.line), "") : 0;
+	int error = screen.line.length ? fold_and_put(rg_buf_str(&screen.line), "") : 0;
 
 	rg_buf_clear(&screen.line);
 	return screen.kept.length ? let_go() : error;

@@ -64,7 +64,7 @@ static int check_batch(const struct roger_send_request *given, struct roger_err 
 	return ROGER_OK;
 }
 
-static int prepare(struct cli_run *run, struct roger_err *err)
+static int prepare_send(struct cli_run *run, struct roger_err *err)
 {
 	int r = ROGER_OK;
 
@@ -215,7 +215,7 @@ static int send_one(struct cli_run *run, struct roger_err *err)
 /* ------------------------------------------------------------- the outbox -- */
 
 /* Put the send into the outbox; it is not reported as sent. */
-static int queue(const struct cli_run *run, struct roger_err *err)
+static int queue_send(const struct cli_run *run, struct roger_err *err)
 {
 	struct rg_queued queued = { .queued = true, .to = request_of(run)->to };
 	int r = rg_remote_queue(run->roger, cli_op(run->command), run->request, &queued.key, err);
@@ -580,7 +580,7 @@ static int run_send(struct cli_run *run, struct roger_err *err)
 	if ((r == ROGER_ETIMEOUT || r == ROGER_EENGINE) && cli_given(run, "queue") &&
 	    !request_of(run)->dry_run && rg_is_remote(run->roger) &&
 	    rg_remote_may_queue(run->roger))
-		r = queue(run, err);
+		r = queue_send(run, err);
 	return r;
 }
 
@@ -599,5 +599,5 @@ static int prepare_reply(struct cli_run *run, struct roger_err *err)
 CLI_COMMAND(reply, "reply", .options = reply_options, .prepare = prepare_reply, .run = send_one,
 	    .print = print_sent, .joined = true);
 
-CLI_COMMAND(send, "send", .options = options, .prepare = prepare, .run = run_send,
+CLI_COMMAND(send, "send", .options = options, .prepare = prepare_send, .run = run_send,
 	    .print = print_sent);

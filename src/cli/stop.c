@@ -4,7 +4,7 @@
 
 static volatile sig_atomic_t stopped;
 
-static void stop(int signal_number)
+static void on_stop(int signal_number)
 {
 	(void)signal_number;
 	stopped = 1;
@@ -23,7 +23,7 @@ static bool go_on(void *context, const char *what, int64_t done, int64_t total)
 /* SA_RESTART is not set, so that a signal ends a sleep. */
 void cli_stop_catch(const struct cli_run *run)
 {
-	struct sigaction action = { .sa_handler = stop };
+	struct sigaction action = { .sa_handler = on_stop };
 
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);

@@ -112,7 +112,7 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 }
 
 /* How many bytes fit into *columns; *columns is set to the rest. */
-static size_t fit(struct roger_str text, size_t *columns)
+static size_t fit_bytes(struct roger_str text, size_t *columns)
 {
 	char escaped[RG_ESCAPED_BYTES];
 	struct roger_str first, piece;
@@ -134,14 +134,14 @@ static size_t fit(struct roger_str text, size_t *columns)
 
 size_t cli_bytes_within(struct roger_str text, size_t columns)
 {
-	return fit(text, &columns);
+	return fit_bytes(text, &columns);
 }
 
 size_t cli_columns(struct roger_str text)
 {
 	size_t columns = SIZE_MAX;
 
-	fit(text, &columns);
+	fit_bytes(text, &columns);
 	return SIZE_MAX - columns;
 }
 
@@ -182,7 +182,7 @@ struct saying {
 };
 
 /* Take the argument of a letter; returns whether it is set. */
-static bool take(struct saying *saying, char what)
+static bool take_argument(struct saying *saying, char what)
 {
 	switch (what) {
 	case 't':
@@ -210,7 +210,7 @@ static void say_one(struct saying *saying, char what)
 	char time[CLI_TIME_BYTES];
 	int columns;
 
-	(void)take(saying, what);
+	(void)take_argument(saying, what);
 	switch (what) {
 	case 't':
 		if (saying->plain)
@@ -257,7 +257,7 @@ static const char *pass_unset(struct saying *saying, const char *section)
 	va_copy(ahead.arguments, saying->arguments);
 	for (at = section; (at = strchr(at, '%')) < end; at++) {
 		at += 1 + strspn(at + 1, "-0123456789");
-		set |= take(&ahead, *at) && first;
+		set |= take_argument(&ahead, *at) && first;
 		first &= *at == 'S' || *at == '.';
 	}
 	if (!set) {
@@ -268,7 +268,7 @@ static const char *pass_unset(struct saying *saying, const char *section)
 	return set ? section : end + 2;
 }
 
-static void say(struct saying *saying, const char *format)
+static void say_format(struct saying *saying, const char *format)
 {
 	const char *next;
 	char *end;
@@ -296,7 +296,7 @@ void cli_say_to(FILE *to, const char *format, ...)
 	struct saying saying = { .to = to };
 
 	va_start(saying.arguments, format);
-	say(&saying, format);
+	say_format(&saying, format);
 	va_end(saying.arguments);
 }
 
@@ -310,7 +310,7 @@ void cli_say_plain(FILE *to, const char *format, va_list arguments)
 	struct saying saying = { .to = to, .plain = true };
 
 	va_copy(saying.arguments, arguments);
-	say(&saying, format);
+	say_format(&saying, format);
 	va_end(saying.arguments);
 }
 

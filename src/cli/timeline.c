@@ -140,7 +140,7 @@ static void print_event(struct table *table, const struct roger_event *event)
 	cli_say("\n");
 }
 
-static void measure(struct table *table, const struct roger_event_list *events)
+static void measure_events(struct table *table, const struct roger_event_list *events)
 {
 	size_t columns, i;
 
@@ -175,7 +175,7 @@ static int print_timeline(struct cli_run *run, const struct roger_timeline_reply
 		(int64_t)reply->events.count);
 	if (reply->more)
 		fputs("... and earlier ones; see --limit, --since and --until\n", cli_out);
-	measure(&table, &reply->events);
+	measure_events(&table, &reply->events);
 	for (i = 0; i < reply->events.count; i++)
 		print_event(&table, &reply->events.items[i]);
 	rg_buf_deinit(&table.words);
@@ -185,8 +185,8 @@ static int print_timeline(struct cli_run *run, const struct roger_timeline_reply
 
 /* --------------------------------------------------------------- answers -- */
 
-static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
-		struct roger_err *err)
+static int show_reply(struct cli_run *run, const struct roger_timeline_reply *reply,
+		      struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	int r;
@@ -256,8 +256,8 @@ static int print_new(struct following *following, const struct roger_event *even
 	return r;
 }
 
-static int see(struct following *following, const struct roger_event *event, bool print,
-	       struct roger_err *err)
+static int see_event(struct following *following, const struct roger_event *event, bool print,
+		     struct roger_err *err)
 {
 	const struct cli_run *run = following->follow.run;
 	struct known_event *known;
@@ -291,10 +291,10 @@ static int print_news(struct following *following, int64_t wanted, struct roger_
 	if (r < 0)
 		return r;
 	if (!following->look++)
-		measure(&following->table, &reply.events);
+		measure_events(&following->table, &reply.events);
 	left = (int64_t)reply.events.count - wanted;
 	for (i = 0; i < reply.events.count && r == ROGER_OK; i++)
-		r = see(following, &reply.events.items[i], (int64_t)i >= left, err);
+		r = see_event(following, &reply.events.items[i], (int64_t)i >= left, err);
 	cost_ns = rg_clock_monotonic_ns() - begun_ns;
 	following->next_ns =
 		rg_clock_monotonic_ns() + TIMES_COST * cost_ns + (int64_t)TIMES_MS * 1000000;
@@ -327,7 +327,7 @@ static bool wait_for_news(struct following *following)
 	return true;
 }
 
-static int follow(struct cli_run *run, struct roger_err *err)
+static int follow_timeline(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_timeline_request *request = run->request;
 	int64_t wanted = request->limit ? request->limit : CLI_FOLLOW_LAST;
@@ -359,14 +359,14 @@ static int run_timeline(struct cli_run *run, struct roger_err *err)
 	if (cli_given(run, "follow") && cli_given(run, "mermaid"))
 		return rg_fail(err, ROGER_EUSAGE, 0, "a picture cannot follow; leave out --follow");
 	if (cli_given(run, "follow"))
-		return follow(run, err);
+		return follow_timeline(run, err);
 	if (cli_given(run, "mermaid") && run->form != CLI_HUMAN)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected one of --mermaid, --json and --jsonl");
 	r = roger_timeline(run->roger, run->request, &reply, err);
 	if (r < 0)
 		return r;
-	r = show(run, &reply, err);
+	r = show_reply(run, &reply, err);
 	run->exit = reply.events.count ? CLI_DONE : CLI_NOTHING;
 	roger_reply_free(&reply);
 	return r;

@@ -21,7 +21,7 @@ struct cli_told *cli_told_find(const struct cli_told_list *list, struct roger_st
 }
 
 /* Collect the messages of the events, each once, sorted by id. */
-static void collect(struct cli_told_list *list, const struct roger_event *events, size_t count)
+static void collect_told(struct cli_told_list *list, const struct roger_event *events, size_t count)
 {
 	struct cli_told *told = list->items;
 	size_t i, all = 0;
@@ -81,7 +81,7 @@ int cli_told_load(struct roger *roger, const struct roger_event *events, size_t 
 
 	if (!list.items || !list.pages)
 		return rg_fail_memory(err);
-	collect(&list, events, count);
+	collect_told(&list, events, count);
 	for (at = 0; at < list.count && r == ROGER_OK; at += step) {
 		step = list.count - at < IDS_A_PAGE ? list.count - at : IDS_A_PAGE;
 		r = load_page(roger, &list, at, step, err);

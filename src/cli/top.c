@@ -66,7 +66,7 @@ struct top {
 };
 
 /* Set the notice to text if `so`, and if there is no notice yet. */
-static void tell(struct top *top, bool so, const char *text)
+static void tell_notice(struct top *top, bool so, const char *text)
 {
 	if (so && !*top->notice)
 		snprintf(top->notice, sizeof top->notice, "%s", text);
@@ -83,7 +83,7 @@ static struct roger_str take_line(struct top *top)
 	return line;
 }
 
-static void push(struct top *top, struct row row)
+static void push_row(struct top *top, struct row row)
 {
 	struct row *place = rg_arena_push(top->arena, &top->rows, &top->row_count, sizeof row);
 
@@ -93,8 +93,8 @@ static void push(struct top *top, struct row row)
 
 /* Add a row with the printed line, after the title if it is the first of its section.  A section
  * that nobody opened has few rows, but for messages, and the last says how many more there are. */
-static void add(struct top *top, enum section section, struct roger_str id, const void *item,
-		enum cli_style style)
+static void add_row(struct top *top, enum section section, struct roger_str id, const void *item,
+		    enum cli_style style)
 {
 	const size_t height = cli_screen_height(), few = height < 24 ? 3 : height / 6;
 	struct row row = { section, ++top->counts[section], item, id, .style = style };
@@ -108,8 +108,9 @@ static void add(struct top *top, enum section section, struct roger_str id, cons
 	if (!rg_arena_copy(top->arena, take_line(top), &row.text))
 		return;
 	if (row.number == 1)
-		push(top, (struct row){ section, 0, NULL, { 0 }, rg_str(names[section]), CLI_DIM });
-	push(top, row);
+		push_row(top,
+			 (struct row){ section, 0, NULL, { 0 }, rg_str(names[section]), CLI_DIM });
+	push_row(top, row);
 }
 
 static void add_concerns(struct top *top)
@@ -119,10 +120,10 @@ static void add_concerns(struct top *top)
 
 	for (i = 0; i < top->status.concerns.count; i++, concern++) {
 		cli_say_to(top->line.to, " %t  %t", concern->words, concern->next);
-		add(top, ATTENTION, concern->words, concern,
-		    concern->urgency == ROGER_URGENT ? CLI_RED
-		    : concern->urgency == ROGER_SOON ? CLI_YELLOW
-						     : CLI_PLAIN);
+		add_row(top, ATTENTION, concern->words, concern,
+			concern->urgency == ROGER_URGENT ? CLI_RED
+			: concern->urgency == ROGER_SOON ? CLI_YELLOW
+							 : CLI_PLAIN);
 	}
 }
 
@@ -146,7 +147,8 @@ static void add_agent(struct top *top, const struct roger_agent *agent, size_t w
 
 	cli_say_to(to, " %*t %5d unread", NAME_COLUMNS, agent->name, agent->unread);
 	if (agent->unread && which < MAIL_MAX) {
-		tell(top, roger_list(top->run->roger, &request, mail, &err) < 0, err.message);
+		tell_notice(top, roger_list(top->run->roger, &request, mail, &err) < 0,
+			    err.message);
 		if (mail->messages.count)
 			cli_say_to(to, ", from %t %w", mail->messages.items[0].from,
 				   mail->messages.items[0].created_at_ms);
@@ -155,7 +157,7 @@ static void add_agent(struct top *top, const struct roger_agent *agent, size_t w
 		cli_say_to(to, agent->last_looked_at_ms ? "; looked %w" : "; never looked",
 			   agent->last_looked_at_ms);
 	cli_say_to(to, agent->retired ? "; retired" : "");
-	add(top, AGENTS, agent->name, agent, agent->unread ? CLI_YELLOW : CLI_PLAIN);
+	add_row(top, AGENTS, agent->name, agent, agent->unread ? CLI_YELLOW : CLI_PLAIN);
 }
 
 /* Claims take the oldest first, so those of an agent are among its oldest unread messages. */
@@ -172,7 +174,7 @@ static void add_claims(struct top *top)
 			cli_say_to(top->line.to, " %*t holds #%d of %t for %t, until %w",
 				   NAME_COLUMNS, message->claimed_by, message->seq, message->from,
 				   message->to, message->claimed_until_ms);
-			add(top, CLAIMS, message->id, message, CLI_CYAN);
+			add_row(top, CLAIMS, message->id, message, CLI_CYAN);
 		}
 }
 
@@ -191,7 +193,7 @@ static void add_runs(struct top *top)
 			at_ms = 0;
 		cli_say_to(top->line.to, " %*t %t for %t%(, begun %w%)%(; %t%)", NAME_COLUMNS,
 			   run->run, run->words, run->owner, at_ms, run->why);
-		add(top, RUNS, run->run, run, cli_run_style(run->status));
+		add_row(top, RUNS, run->run, run, cli_run_style(run->status));
 	}
 }
 
@@ -208,10 +210,10 @@ static void add_message(struct top *top, const struct roger_message *message)
 		   cli_when(message->created_at_ms, when), message->read ? " " : "*", message->from,
 		   message->seq, message->to, head,
 		   head.length < message->content.length ? " …" : "");
-	add(top, MESSAGES, message->id, message, message->read ? CLI_PLAIN : CLI_BOLD);
+	add_row(top, MESSAGES, message->id, message, message->read ? CLI_PLAIN : CLI_BOLD);
 }
 
-static void forget(struct top *top)
+static void forget_replies(struct top *top)
 {
 	size_t i;
 
@@ -228,7 +230,7 @@ static void forget(struct top *top)
 	top->row_count = 0;
 }
 
-static void look(struct top *top)
+static void ask_all(struct top *top)
 {
 	const struct roger_list_request newest = { .text = rg_str(top->filter),
 						   .newest = true,
@@ -241,11 +243,11 @@ static void look(struct top *top)
 	struct roger_err err;
 	size_t i;
 
-	forget(top);
-	tell(top, roger_status(roger, &none, &top->status, &err) < 0, err.message);
-	tell(top, roger_agents(roger, &all, &top->agents, &err) < 0, err.message);
-	tell(top, roger_runs(roger, &runs, &top->runs, &err) < 0, err.message);
-	tell(top, roger_list(roger, &newest, &top->newest, &err) < 0, err.message);
+	forget_replies(top);
+	tell_notice(top, roger_status(roger, &none, &top->status, &err) < 0, err.message);
+	tell_notice(top, roger_agents(roger, &all, &top->agents, &err) < 0, err.message);
+	tell_notice(top, roger_runs(roger, &runs, &top->runs, &err) < 0, err.message);
+	tell_notice(top, roger_list(roger, &newest, &top->newest, &err) < 0, err.message);
 	add_concerns(top);
 	if (agents->count)
 		qsort((void *)(uintptr_t)agents->items, agents->count, sizeof *agents->items,
@@ -259,7 +261,7 @@ static void look(struct top *top)
 }
 
 /* Find the chosen row; NULL: it is gone. */
-static const struct row *find(const struct top *top)
+static const struct row *find_row(const struct top *top)
 {
 	const struct row *row = top->rows;
 
@@ -270,9 +272,9 @@ static const struct row *find(const struct top *top)
 }
 
 /* Choose the row that many rows on, within bounds, and no title; or scroll what is open. */
-static void go(struct top *top, int64_t step)
+static void move_cursor(struct top *top, int64_t step)
 {
-	const struct row *row = find(top);
+	const struct row *row = find_row(top);
 	const struct roger_message *message;
 	const int64_t last = (int64_t)top->row_count - 1;
 	int64_t at = (row ? row - top->rows : 0) + step;
@@ -337,7 +339,7 @@ static void print_page(const struct top *top, const struct row *row)
 }
 
 /* Print a line, cut to the screen and harmless; bar: inverse, with blanks to its end. */
-static void put(FILE *to, enum cli_style style, bool bar, struct roger_str text)
+static void put_line(FILE *to, enum cli_style style, bool bar, struct roger_str text)
 {
 	const size_t width = cli_screen_width(), columns = cli_columns(text);
 
@@ -349,7 +351,7 @@ static void put(FILE *to, enum cli_style style, bool bar, struct roger_str text)
 /* Print the rows that fit, scrolled so that the chosen one is among them. */
 static void put_rows(struct top *top, FILE *to, size_t room)
 {
-	const struct row *chosen = find(top), *row;
+	const struct row *chosen = find_row(top), *row;
 	const size_t at = chosen ? (size_t)(chosen - top->rows) : 0;
 
 	if (top->first >= at)
@@ -358,7 +360,7 @@ static void put_rows(struct top *top, FILE *to, size_t room)
 		top->first = at - room + 1;
 	for (row = top->rows + top->first; room; room--, row++)
 		if (row < top->rows + top->row_count)
-			put(to, row->style, row == chosen, row->text);
+			put_line(to, row->style, row == chosen, row->text);
 		else
 			fputc('\n', to);
 }
@@ -366,7 +368,7 @@ static void put_rows(struct top *top, FILE *to, size_t room)
 /* Print what is open, as it is now; what is gone stays as it was last seen. */
 static void put_page(struct top *top, FILE *to, int64_t room)
 {
-	const struct row *row = find(top);
+	const struct row *row = find_row(top);
 	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 	FILE *out = cli_out;
 	int64_t line;
@@ -414,11 +416,11 @@ static size_t put_foot(struct top *top, FILE *to)
 	else
 		fputs(*top->notice ? top->notice : keys, top->line.to);
 	line = take_line(top);
-	put(to, top->prompt ? CLI_PLAIN : *top->notice ? CLI_YELLOW : CLI_DIM, false, line);
+	put_line(to, top->prompt ? CLI_PLAIN : *top->notice ? CLI_YELLOW : CLI_DIM, false, line);
 	return top->prompt ? cli_columns(line) + 1 : 0;
 }
 
-static void draw(struct top *top)
+static void draw_screen(struct top *top)
 {
 	const size_t room = cli_screen_height() > 3 ? cli_screen_height() - 2 : 1;
 	const int64_t count = (int64_t)top->status.concerns.count;
@@ -432,8 +434,8 @@ static void draw(struct top *top)
 	cli_say_to(line, "  %d agent%p  %d unread  %d run%p  as %t%(  only '%s'%)",
 		   top->status.agents, top->status.unread, top->status.active_runs, top->self,
 		   top->filter);
-	put(frame.to, CLI_BOLD, true, take_line(top));
-	go(top, 0);
+	put_line(frame.to, CLI_BOLD, true, take_line(top));
+	move_cursor(top, 0);
 	if (top->open)
 		put_page(top, frame.to, (int64_t)room);
 	else
@@ -443,7 +445,7 @@ static void draw(struct top *top)
 		cli_screen_draw((struct roger_str){ frame.text, frame.length }, cursor);
 }
 
-static void reply(struct top *top)
+static void reply_typed(struct top *top)
 {
 	const struct roger_send_request request = { .from = top->self,
 						    .content = rg_str(top->typed),
@@ -451,15 +453,16 @@ static void reply(struct top *top)
 	RG_CLEANUP(roger_reply_free) struct roger_send_reply sent = { 0 };
 	struct roger_err err;
 
-	tell(top, !*top->typed, "nothing was typed, so nothing was sent");
+	tell_notice(top, !*top->typed, "nothing was typed, so nothing was sent");
 	if (*top->typed)
-		tell(top, roger_reply(top->run->roger, &request, &sent, &err) < 0, err.message);
+		tell_notice(top, roger_reply(top->run->roger, &request, &sent, &err) < 0,
+			    err.message);
 	if (!*top->notice)
 		snprintf(top->notice, sizeof top->notice, "sent #%lld to %s", (long long)sent.seq,
 			 top->from);
 }
 
-static void acknowledge(struct top *top)
+static void ack_message(struct top *top)
 {
 	const struct roger_str id = rg_str(top->id);
 	const struct roger_ack_request request = { .agent = top->self,
@@ -467,17 +470,17 @@ static void acknowledge(struct top *top)
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply done = { 0 };
 	struct roger_err err;
 
-	tell(top, roger_ack(top->run->roger, &request, &done, &err) < 0, err.message);
-	tell(top, true, "acknowledged");
+	tell_notice(top, roger_ack(top->run->roger, &request, &done, &err) < 0, err.message);
+	tell_notice(top, true, "acknowledged");
 	top->due = true;
 }
 
-static void type(struct top *top, uint32_t key)
+static void type_key(struct top *top, uint32_t key)
 {
 	size_t length = strlen(top->typed);
 
 	if (key == CLI_KEY_ENTER && top->prompt == REPLY)
-		reply(top);
+		reply_typed(top);
 	else if (key == CLI_KEY_ENTER)
 		snprintf(top->filter, sizeof top->filter, "%.120s", top->typed);
 	if (key == CLI_KEY_ENTER || key == CLI_KEY_ESCAPE) {
@@ -492,23 +495,23 @@ static void type(struct top *top, uint32_t key)
 	}
 }
 
-static void press(struct top *top, uint32_t key)
+static void press_key(struct top *top, uint32_t key)
 {
 	const int64_t screen = cli_screen_height() > 4 ? (int64_t)cli_screen_height() - 3 : 1;
 	const bool is_message = *top->from && top->open != KEYS;
-	const struct row *row = find(top);
+	const struct row *row = find_row(top);
 
 	*top->notice = '\0';
 	if (top->prompt)
-		type(top, key);
+		type_key(top, key);
 	else if (key == 'j' || key == CLI_KEY_DOWN)
-		go(top, 1);
+		move_cursor(top, 1);
 	else if (key == 'k' || key == CLI_KEY_UP)
-		go(top, -1);
+		move_cursor(top, -1);
 	else if (key == CLI_KEY_PAGE_DOWN || key == CLI_KEY_PAGE_UP)
-		go(top, key == CLI_KEY_PAGE_DOWN ? screen : -screen);
+		move_cursor(top, key == CLI_KEY_PAGE_DOWN ? screen : -screen);
 	else if (key == CLI_KEY_HOME || key == CLI_KEY_END)
-		go(top, key == CLI_KEY_END ? INT32_MAX : -INT32_MAX);
+		move_cursor(top, key == CLI_KEY_END ? INT32_MAX : -INT32_MAX);
 	else if (key == '?')
 		top->open = KEYS;
 	else if (key == CLI_KEY_ENTER && !top->open && row && row->item)
@@ -518,9 +521,9 @@ static void press(struct top *top, uint32_t key)
 	else if (key == '/' || (key == 'r' && is_message))
 		*top->typed = '\0', top->prompt = key == 'r' ? REPLY : FILTER;
 	else if (key == 'e' && is_message)
-		acknowledge(top);
+		ack_message(top);
 	else if (key == 'r' || key == 'e')
-		tell(top, true, "choose a message first");
+		tell_notice(top, true, "choose a message first");
 	else if (key == 'q' || key == CLI_KEY_ESCAPE) {
 		top->over = !top->open && key == 'q';
 		top->open = NOTHING;
@@ -532,7 +535,7 @@ static void press(struct top *top, uint32_t key)
 }
 
 /* Wait for a key, for what is stored, and for what time brings. */
-static void watch(struct top *top)
+static void watch_screen(struct top *top)
 {
 	struct pollfd keyboard = { .fd = STDIN_FILENO, .events = POLLIN };
 	int64_t began_ns, cost_ns, next_ns = 0, again_ns = 0;
@@ -544,18 +547,18 @@ static void watch(struct top *top)
 		if (cli_screen_measure() || (top->due && began_ns >= next_ns) ||
 		    began_ns >= again_ns) {
 			top->due = false;
-			look(top);
+			ask_all(top);
 			cost_ns = rg_clock_monotonic_ns() - began_ns;
 			next_ns = began_ns + (1 + REST) * cost_ns;
 			again_ns = began_ns + REST_LONG * cost_ns + (int64_t)AGAIN_MS * 1000000;
 		}
-		draw(top);
+		draw_screen(top);
 		poll(&keyboard, 1, WAIT_MS);
 		/* The terminal is gone. */
 		top->over |= (keyboard.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 		top->due |= roger_watch(top->run->roger, &mark, 1);
 		while (!top->over && (key = cli_screen_key()))
-			press(top, key);
+			press_key(top, key);
 	}
 	cli_screen_leave();
 }
@@ -582,11 +585,11 @@ static int run_top(struct cli_run *run, struct roger_err *err)
 	top.arena = rg_arena_new();
 	if (!top.arena || !cli_page_begin(&top.line))
 		return rg_fail_memory(err);
-	look(&top);
+	ask_all(&top);
 	cli_progress_end();
 	cli_stop_catch(run);
-	watch(&top);
-	forget(&top);
+	watch_screen(&top);
+	forget_replies(&top);
 	(void)cli_page_end(&top.line);
 	cli_page_free(&top.line);
 	rg_buf_deinit(&top.text);

@@ -95,8 +95,8 @@ static void print_workspaces(const struct roger_trust_workspace_list *workspaces
 }
 
 /* Call the verb; first ask about what is not trusted yet, if somebody can answer. */
-static int call(struct cli_run *run, struct roger_trust_request *request, bool ask,
-		struct roger_err *err)
+static int call_trust(struct cli_run *run, struct roger_trust_request *request, bool ask,
+		      struct roger_err *err)
 {
 	bool may_ask = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && run->form == CLI_HUMAN;
 	RG_CLEANUP(roger_reply_free) struct roger_trust_reply reply = { 0 };
@@ -121,7 +121,7 @@ static int call(struct cli_run *run, struct roger_trust_request *request, bool a
 		run->exit = cli_given(run, "show") ? CLI_DONE : CLI_REFUSED;
 		request->accept = reply.sha256;
 		if (may_ask && !cli_given(run, "show") && cli_is_agreed("trust this?"))
-			r = call(run, request, false, err);
+			r = call_trust(run, request, false, err);
 	}
 	return r;
 }
@@ -137,7 +137,7 @@ static int run_trust(struct cli_run *run, struct roger_err *err)
 	if (cli_given(run, "show") && changes)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected one of --show, --accept, --revoke and --list");
-	return call(run, request, !changes, err);
+	return call_trust(run, request, !changes, err);
 }
 
 CLI_COMMAND(trust, "trust", .options = options, .run = run_trust);

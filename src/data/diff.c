@@ -7,7 +7,7 @@
 /* With more pairs of lines than this, the difference is shown as one piece. */
 enum { PAIRS_MAX = 4 << 20 };
 
-static bool split(struct roger_str text, struct rg_arena *arena, struct roger_strs *ret_lines)
+static bool split_lines(struct roger_str text, struct rg_arena *arena, struct roger_strs *ret_lines)
 {
 	struct roger_str line;
 
@@ -21,27 +21,27 @@ static bool split(struct roger_str text, struct rg_arena *arena, struct roger_st
 	return true;
 }
 
-static bool same(const struct roger_strs *a, size_t i, const struct roger_strs *b, size_t j)
+static bool is_same_line(const struct roger_strs *a, size_t i, const struct roger_strs *b, size_t j)
 {
 	return rg_str_equal(a->items[i], b->items[j]);
 }
 
-static void sign(struct rg_buf *signs, char sign, size_t times)
+static void add_signs(struct rg_buf *signs, char sign, size_t times)
 {
 	while (times--)
 		rg_buf_add_char(signs, sign);
 }
 
 /* Compare a[from..a_to) with b[from..b_to) by a table of the lengths of common subsequences. */
-static bool compare(const struct roger_strs *a, size_t a_to, const struct roger_strs *b,
-		    size_t b_to, size_t from, struct rg_buf *signs)
+static bool compare_middle(const struct roger_strs *a, size_t a_to, const struct roger_strs *b,
+			   size_t b_to, size_t from, struct rg_buf *signs)
 {
 	size_t rows = a_to - from, columns = b_to - from, i, j;
 	uint32_t *best;
 
 	if (!rows || !columns || rows > PAIRS_MAX / columns) {
-		sign(signs, '-', rows);
-		sign(signs, '+', columns);
+		add_signs(signs, '-', rows);
+		add_signs(signs, '+', columns);
 		return true;
 	}
 	best = calloc((rows + 1) * (columns + 1), sizeof *best);
@@ -50,18 +50,18 @@ static bool compare(const struct roger_strs *a, size_t a_to, const struct roger_
 #define BEST(i, j) best[(i) * (columns + 1) + (j)]
 	for (i = rows; i-- > 0;)
 		for (j = columns; j-- > 0;)
-			BEST(i, j) = same(a, from + i, b, from + j)    ? BEST(i + 1, j + 1) + 1
-				     : BEST(i + 1, j) > BEST(i, j + 1) ? BEST(i + 1, j)
-								       : BEST(i, j + 1);
+			BEST(i, j) = is_same_line(a, from + i, b, from + j) ? BEST(i + 1, j + 1) + 1
+				     : BEST(i + 1, j) > BEST(i, j + 1)	    ? BEST(i + 1, j)
+									    : BEST(i, j + 1);
 	for (i = j = 0; i < rows || j < columns;) {
-		if (i < rows && j < columns && same(a, from + i, b, from + j)) {
-			sign(signs, ' ', 1);
+		if (i < rows && j < columns && is_same_line(a, from + i, b, from + j)) {
+			add_signs(signs, ' ', 1);
 			i++, j++;
 		} else if (j == columns || (i < rows && BEST(i + 1, j) >= BEST(i, j + 1))) {
-			sign(signs, '-', 1);
+			add_signs(signs, '-', 1);
 			i++;
 		} else {
-			sign(signs, '+', 1);
+			add_signs(signs, '+', 1);
 			j++;
 		}
 	}
@@ -76,15 +76,15 @@ static bool make_script(const struct roger_strs *a, const struct roger_strs *b,
 {
 	size_t start = 0, end = 0;
 
-	while (start < a->count && start < b->count && same(a, start, b, start))
+	while (start < a->count && start < b->count && is_same_line(a, start, b, start))
 		start++;
 	while (end < a->count - start && end < b->count - start &&
-	       same(a, a->count - 1 - end, b, b->count - 1 - end))
+	       is_same_line(a, a->count - 1 - end, b, b->count - 1 - end))
 		end++;
-	sign(signs, ' ', start);
-	if (!compare(a, a->count - end, b, b->count - end, start, signs))
+	add_signs(signs, ' ', start);
+	if (!compare_middle(a, a->count - end, b, b->count - end, start, signs))
 		return false;
-	sign(signs, ' ', end);
+	add_signs(signs, ' ', end);
 	return true;
 }
 
@@ -107,8 +107,8 @@ static bool is_near(struct roger_str script, size_t at, size_t context)
 	return false;
 }
 
-static void print(const struct roger_strs *a, const struct roger_strs *b, struct roger_str script,
-		  size_t context, struct rg_buf *out)
+static void print_hunks(const struct roger_strs *a, const struct roger_strs *b,
+			struct roger_str script, size_t context, struct rg_buf *out)
 {
 	bool inside = false;
 	size_t at, i = 0, j = 0;
@@ -135,9 +135,9 @@ void rg_diff(struct roger_str before, struct roger_str after, size_t context, st
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_strs a = { 0 }, b = { 0 };
 
-	if (arena && split(before, arena, &a) && split(after, arena, &b) &&
+	if (arena && split_lines(before, arena, &a) && split_lines(after, arena, &b) &&
 	    make_script(&a, &b, &signs) && !signs.failed)
-		print(&a, &b, rg_buf_str(&signs), context, out);
+		print_hunks(&a, &b, rg_buf_str(&signs), context, out);
 	else
 		out->failed = true;
 }

@@ -57,12 +57,12 @@ static enum rg_http_raw_state end_size(struct rg_http_raw *raw)
 	return raw->left ? RG_RAW_CHUNK : RG_RAW_LAST_CR;
 }
 
-static enum rg_http_raw_state expect(char c, char expected, enum rg_http_raw_state next)
+static enum rg_http_raw_state expect_char(char c, char expected, enum rg_http_raw_state next)
 {
 	return c == expected ? next : RG_RAW_ODD;
 }
 
-static enum rg_http_raw_state take(struct rg_http_raw *raw, char c)
+static enum rg_http_raw_state take_char(struct rg_http_raw *raw, char c)
 {
 	switch (raw->state) {
 	case RG_RAW_LINE:
@@ -76,13 +76,13 @@ static enum rg_http_raw_state take(struct rg_http_raw *raw, char c)
 	case RG_RAW_CHUNK:
 		return --raw->left ? RG_RAW_CHUNK : RG_RAW_CHUNK_CR;
 	case RG_RAW_CHUNK_CR:
-		return expect(c, '\r', RG_RAW_CHUNK_END);
+		return expect_char(c, '\r', RG_RAW_CHUNK_END);
 	case RG_RAW_CHUNK_END:
-		return expect(c, '\n', RG_RAW_SIZE);
+		return expect_char(c, '\n', RG_RAW_SIZE);
 	case RG_RAW_LAST_CR:
-		return expect(c, '\r', RG_RAW_LAST_END);
+		return expect_char(c, '\r', RG_RAW_LAST_END);
 	case RG_RAW_LAST_END:
-		return expect(c, '\n', RG_RAW_REST);
+		return expect_char(c, '\n', RG_RAW_REST);
 	case RG_RAW_REST:
 	case RG_RAW_ODD:
 		break;
@@ -101,7 +101,7 @@ bool rg_http_raw_take(struct rg_http_raw *raw, const char *data, size_t length)
 		if (step > 1)
 			raw->left -= step;
 		else
-			raw->state = take(raw, *data);
+			raw->state = take_char(raw, *data);
 	}
 	return raw->state != RG_RAW_ODD;
 }

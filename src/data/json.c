@@ -7,12 +7,12 @@
 #include "base/limits.h"
 
 /* struct rg_json is a yyjson_doc, struct rg_value a yyjson_val. */
-static yyjson_val *val(const struct rg_value *value)
+static yyjson_val *val_of(const struct rg_value *value)
 {
 	return (yyjson_val *)(uintptr_t)value;
 }
 
-static int twice(struct roger_str key, struct roger_err *err)
+static int fail_twice(struct roger_str key, struct roger_err *err)
 {
 	return rg_fail(err, ROGER_EDATA, 0, "member '%.*s' comes twice", RG_STR_CUT(key));
 }
@@ -32,7 +32,7 @@ static int check_many_members(const struct rg_value *object, size_t count, struc
 	qsort(keys, count, sizeof *keys, rg_str_compare);
 	for (i = 1; i < count && r == ROGER_OK; i++)
 		if (rg_str_equal(keys[i - 1], keys[i]))
-			r = twice(keys[i], err);
+			r = fail_twice(keys[i], err);
 	free(keys);
 	return r;
 }
@@ -54,24 +54,24 @@ static int check_members(const struct rg_value *object, bool *ret_nested, struct
 	struct roger_str keys[24];
 	const struct rg_value *value = NULL;
 	uint64_t marks = 0, mark;
-	size_t count = yyjson_get_len(val(object)), at = 0, i;
+	size_t count = yyjson_get_len(val_of(object)), at = 0, i;
 
 	if (count > sizeof keys / sizeof *keys)
 		return check_many_members(object, count, err);
 	*ret_nested = false;
 	while (rg_json_next(object, &at, &keys[at], &value)) {
-		*ret_nested |= yyjson_is_ctn(val(value));
+		*ret_nested |= yyjson_is_ctn(val_of(value));
 		mark = mark_of(keys[at - 1]);
 		for (i = 0; (marks & mark) && i + 1 < at; i++)
 			if (rg_str_equal(keys[i], keys[at - 1]))
-				return twice(keys[i], err);
+				return fail_twice(keys[i], err);
 		marks |= mark;
 	}
 	return ROGER_OK;
 }
 
 /* Recursion is bounded by the depth, which is checked here. */
-static int check(const struct rg_value *value, int depth, struct roger_err *err)
+static int check_value(const struct rg_value *value, int depth, struct roger_err *err)
 {
 	const struct rg_value *inner = NULL;
 	struct roger_str key;
@@ -79,14 +79,14 @@ static int check(const struct rg_value *value, int depth, struct roger_err *err)
 	size_t i = 0;
 	int r = ROGER_OK;
 
-	if (!yyjson_is_ctn(val(value)))
+	if (!yyjson_is_ctn(val_of(value)))
 		return ROGER_OK;
 	if (depth > RG_JSON_DEPTH_MAX)
 		return rg_fail(err, ROGER_EDATA, 0, "nested deeper than %d", RG_JSON_DEPTH_MAX);
-	if (yyjson_is_obj(val(value)))
+	if (yyjson_is_obj(val_of(value)))
 		r = check_members(value, &nested, err);
 	while (r == ROGER_OK && nested && rg_json_next(value, &i, &key, &inner))
-		r = check(inner, depth + 1, err);
+		r = check_value(inner, depth + 1, err);
 	return r;
 }
 
@@ -107,7 +107,7 @@ static int read_with(const yyjson_alc *memory, struct roger_str text, struct rg_
 		return rg_fail(err, ROGER_EDATA, 0, "not JSON at byte %zu: %s", bad.pos + 1,
 			       bad.msg);
 
-	r = check((const struct rg_value *)yyjson_doc_get_root(doc), 1, err);
+	r = check_value((const struct rg_value *)yyjson_doc_get_root(doc), 1, err);
 	if (r < 0) {
 		yyjson_doc_free(doc);
 		return r;
@@ -195,9 +195,9 @@ enum rg_json_kind rg_json_kind(const struct rg_value *value)
 						   [YYJSON_TYPE_OBJ] = RG_JSON_OBJECT };
 
 	_Static_assert(RG_JSON_NULL == 0, "what else there is");
-	if (yyjson_is_bool(val(value)))
-		return yyjson_get_bool(val(value)) ? RG_JSON_TRUE : RG_JSON_FALSE;
-	return kinds[yyjson_get_type(val(value))];
+	if (yyjson_is_bool(val_of(value)))
+		return yyjson_get_bool(val_of(value)) ? RG_JSON_TRUE : RG_JSON_FALSE;
+	return kinds[yyjson_get_type(val_of(value))];
 }
 
 const char *rg_json_kind_name(enum rg_json_kind kind)
@@ -210,15 +210,15 @@ const char *rg_json_kind_name(enum rg_json_kind kind)
 
 struct roger_str rg_json_str(const struct rg_value *value)
 {
-	const char *text = yyjson_get_str(val(value));
+	const char *text = yyjson_get_str(val_of(value));
 
 	/* For a number yyjson gives a length, but no text. */
-	return (struct roger_str){ text ? text : "", text ? yyjson_get_len(val(value)) : 0 };
+	return (struct roger_str){ text ? text : "", text ? yyjson_get_len(val_of(value)) : 0 };
 }
 
 bool rg_json_int(const struct rg_value *value, int64_t *ret_number)
 {
-	struct roger_str digits = { yyjson_get_raw(val(value)), yyjson_get_len(val(value)) };
+	struct roger_str digits = { yyjson_get_raw(val_of(value)), yyjson_get_len(val_of(value)) };
 	bool negative;
 
 	if (!digits.data || digits.length == 0)
@@ -235,23 +235,24 @@ bool rg_json_int(const struct rg_value *value, int64_t *ret_number)
 
 struct roger_str rg_json_digits(const struct rg_value *value)
 {
-	const char *digits = yyjson_get_raw(val(value));
+	const char *digits = yyjson_get_raw(val_of(value));
 
-	return (struct roger_str){ digits ? digits : "", digits ? yyjson_get_len(val(value)) : 0 };
+	return (struct roger_str){ digits ? digits : "",
+				   digits ? yyjson_get_len(val_of(value)) : 0 };
 }
 
 bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str *ret_key,
 		  const struct rg_value **ret_value)
 {
 	yyjson_val *value;
-	bool object = yyjson_is_obj(val(container));
+	bool object = yyjson_is_obj(val_of(container));
 
-	if (!yyjson_is_ctn(val(container)) || *i >= yyjson_get_len(val(container)))
+	if (!yyjson_is_ctn(val_of(container)) || *i >= yyjson_get_len(val_of(container)))
 		return false;
 	if (*i == 0)
-		value = unsafe_yyjson_get_first(val(container));
+		value = unsafe_yyjson_get_first(val_of(container));
 	else
-		value = unsafe_yyjson_get_next(val(*ret_value));
+		value = unsafe_yyjson_get_next(val_of(*ret_value));
 	if (object) {
 		*ret_key = (struct roger_str){ yyjson_get_str(value), yyjson_get_len(value) };
 		value = value + 1;
@@ -263,12 +264,12 @@ bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str 
 
 const struct rg_value *rg_json_member(const struct rg_value *object, const char *key)
 {
-	return (const struct rg_value *)yyjson_obj_get(val(object), key);
+	return (const struct rg_value *)yyjson_obj_get(val_of(object), key);
 }
 
 const struct rg_value *rg_json_member_of(const struct rg_value *object, struct roger_str key)
 {
-	return (const struct rg_value *)yyjson_obj_getn(val(object), key.data, key.length);
+	return (const struct rg_value *)yyjson_obj_getn(val_of(object), key.data, key.length);
 }
 
 /* The number as a JavaScript reader keeps it; false: it cannot, and writes null. */
@@ -307,7 +308,7 @@ uint64_t rg_json_hash(uint64_t key, const struct rg_value *value)
 void rg_json_print(const struct rg_value *value, struct rg_buf *out)
 {
 	size_t length;
-	char *text = yyjson_val_write_opts(val(value), YYJSON_WRITE_NOFLAG, NULL, &length, NULL);
+	char *text = yyjson_val_write_opts(val_of(value), YYJSON_WRITE_NOFLAG, NULL, &length, NULL);
 
 	if (!text) {
 		out->failed = true;

@@ -24,23 +24,23 @@ struct container {
 	size_t after;	   /* where the next one starts; 0: it is the last */
 };
 
-static int fail(const struct reader *reader, const char *expected, struct roger_err *err)
+static int fail_at(const struct reader *reader, const char *expected, struct roger_err *err)
 {
 	return rg_fail(err, ROGER_EDATA, 0, "line %lld: expected %s",
 		       (long long)rg_str_line(reader->text, reader->at), expected);
 }
 
-static char peek(const struct reader *reader)
+static char peek_char(const struct reader *reader)
 {
 	return reader->at < reader->text.length ? reader->text.data[reader->at] : 0;
 }
 
 static bool is_among(const struct reader *reader, const char *chars)
 {
-	return peek(reader) && strchr(chars, peek(reader));
+	return peek_char(reader) && strchr(chars, peek_char(reader));
 }
 
-static bool take(struct reader *reader, const char *what)
+static bool take_text(struct reader *reader, const char *what)
 {
 	size_t length = strlen(what);
 
@@ -52,16 +52,16 @@ static bool take(struct reader *reader, const char *what)
 }
 
 /* Skip blanks and comments. */
-static void skip(struct reader *reader)
+static void skip_blanks(struct reader *reader)
 {
 	for (;;)
 		if (is_among(reader, " \t\r\n"))
 			reader->at++;
-		else if (take(reader, "//"))
-			while (peek(reader) && peek(reader) != '\n')
+		else if (take_text(reader, "//"))
+			while (peek_char(reader) && peek_char(reader) != '\n')
 				reader->at++;
-		else if (take(reader, "/*"))
-			while (peek(reader) && !take(reader, "*/"))
+		else if (take_text(reader, "/*"))
+			while (peek_char(reader) && !take_text(reader, "*/"))
 				reader->at++;
 		else
 			return;
@@ -72,8 +72,8 @@ static struct roger_str read_text(struct reader *reader)
 {
 	size_t start = ++reader->at;
 
-	for (; peek(reader) && peek(reader) != '"'; reader->at++)
-		reader->at += peek(reader) == '\\';
+	for (; peek_char(reader) && peek_char(reader) != '"'; reader->at++)
+		reader->at += peek_char(reader) == '\\';
 	return (struct roger_str){ reader->text.data + start, reader->at++ - start };
 }
 
@@ -82,17 +82,17 @@ static void skip_value(struct reader *reader)
 	int depth = 0;
 
 	do {
-		skip(reader);
-		if (peek(reader) == '"') {
+		skip_blanks(reader);
+		if (peek_char(reader) == '"') {
 			read_text(reader);
 		} else if (is_among(reader, "{}[],:")) {
 			depth += is_among(reader, "{[") - is_among(reader, "}]");
 			reader->at++;
 		} else {
-			while (peek(reader) && !is_among(reader, " \t\r\n{}[],:/"))
+			while (peek_char(reader) && !is_among(reader, " \t\r\n{}[],:/"))
 				reader->at++;
 		}
-	} while (depth > 0 && peek(reader));
+	} while (depth > 0 && peek_char(reader));
 }
 
 /* Does a name as written, perhaps with escapes, stand for this name? */
@@ -118,15 +118,15 @@ static struct container read_container(struct reader *reader, struct roger_str w
 	struct container container = { .open = reader->at };
 	struct roger_str name = { 0 };
 	size_t key, start, last = 0;
-	bool named = peek(reader) == '{', is;
+	bool named = peek_char(reader) == '{', is;
 
-	for (reader->at++, skip(reader); !is_among(reader, "}]"); skip(reader)) {
+	for (reader->at++, skip_blanks(reader); !is_among(reader, "}]"); skip_blanks(reader)) {
 		key = reader->at;
 		if (named) {
 			name = read_text(reader);
-			skip(reader);
+			skip_blanks(reader);
 			reader->at++; /* the colon */
-			skip(reader);
+			skip_blanks(reader);
 		}
 		start = reader->at;
 		skip_value(reader);
@@ -146,8 +146,8 @@ static struct container read_container(struct reader *reader, struct roger_str w
 			container.before = last;
 		}
 		last = reader->at;
-		skip(reader);
-		take(reader, ",");
+		skip_blanks(reader);
+		take_text(reader, ",");
 	}
 	container.close = reader->at++;
 	return container;
@@ -161,9 +161,9 @@ static int read_whole(struct reader *reader, struct roger_err *err)
 
 	if (r < 0)
 		return r;
-	take(reader, "\xef\xbb\xbf");
-	skip(reader);
-	return peek(reader) == '{' ? ROGER_OK : fail(reader, "an object", err);
+	take_text(reader, "\xef\xbb\xbf");
+	skip_blanks(reader);
+	return peek_char(reader) == '{' ? ROGER_OK : fail_at(reader, "an object", err);
 }
 
 /* ------------------------------------------------------------------ edits -- */
@@ -205,7 +205,7 @@ static int find_place(struct roger_str text, const struct roger_strs *path, stru
 	r = read_whole(&reader, err);
 	for (; r == ROGER_OK; place.step++, reader.at = place.container.start) {
 		at_mark = array && place.step == path->count;
-		if (place.step && peek(&reader) != (at_mark ? '[' : '{'))
+		if (place.step && peek_char(&reader) != (at_mark ? '[' : '{'))
 			return rg_fail(err, ROGER_EDATA, 0, "line %lld: %.*s: expected %s",
 				       (long long)rg_str_line(text, reader.at),
 				       RG_STR_ARGS(path->items[place.step - 1]),
@@ -216,7 +216,7 @@ static int find_place(struct roger_str text, const struct roger_strs *path, stru
 		/* A name that comes twice is refused, since programs disagree on which counts. */
 		if (place.container.twice) {
 			reader.at = place.container.twice;
-			return fail(&reader, "each name once", err);
+			return fail_at(&reader, "each name once", err);
 		}
 		if (place.step + !array == path->count || !place.container.found)
 			break;
@@ -280,9 +280,9 @@ static void add_path(const struct place *place, const struct roger_strs *path,
 }
 
 /* Insert an item before the first one of a container, with the same blanks before it. */
-static void insert(struct roger_str text, const struct place *place, const struct roger_strs *path,
-		   struct roger_str value, bool array, struct rg_json_edit *ret_edit,
-		   struct rg_buf *out)
+static void insert_item(struct roger_str text, const struct place *place,
+			const struct roger_strs *path, struct roger_str value, bool array,
+			struct rg_json_edit *ret_edit, struct rg_buf *out)
 {
 	const struct container *container = &place->container;
 	struct roger_str outer = indent_of(text, container->open), indent = { 0 };
@@ -332,7 +332,7 @@ int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struc
 			return ROGER_OK;
 		rg_buf_add_str(&out, value);
 	} else {
-		insert(into, &place, path, value, mark.length, &edit, &out);
+		insert_item(into, &place, path, value, mark.length, &edit, &out);
 	}
 	if (!rg_arena_keep(arena, &out, &edit.text))
 		return rg_fail_memory(err);

@@ -117,7 +117,7 @@ void rg_enum_list(const char *const *names, struct rg_buf *out)
 	}
 }
 
-static int expected(const struct roger_field *field, const char *what, struct roger_err *err)
+static int fail_expected(const struct roger_field *field, const char *what, struct roger_err *err)
 {
 	return rg_fail_member(err, ROGER_EDATA, field->name, "%s: expected %s", field->name, what);
 }
@@ -128,7 +128,7 @@ static int expected_name(const struct roger_field *field, struct roger_err *err)
 
 	rg_enum_list(field->names, &names);
 	rg_buf_add_char(&names, '\0');
-	return expected(field, names.failed ? "another word" : names.data, err);
+	return fail_expected(field, names.failed ? "another word" : names.data, err);
 }
 
 static bool is_enum(const char *const *names, int value)
@@ -201,16 +201,16 @@ static int check_text(const struct roger_field *field, struct roger_str text, st
 	if (field->kind == ROGER_NAME)
 		return rg_name_check(field->name, text, err);
 	if (!rg_utf8_count(text, &chars))
-		return expected(field, "valid UTF-8 without NUL", err);
+		return fail_expected(field, "valid UTF-8 without NUL", err);
 	return ROGER_OK;
 }
 
 static int check_number(const struct roger_field *field, int64_t number, struct roger_err *err)
 {
 	if (number < 0 && !(number == -1 && (field->flags & ROGER_OR_OFF)))
-		return expected(field, "a number from 0 up", err);
+		return fail_expected(field, "a number from 0 up", err);
 	if (field->kind == ROGER_TIME && number > RG_TIME_MS_MAX)
-		return expected(field, "milliseconds since 1970, up to the year 9999", err);
+		return fail_expected(field, "milliseconds since 1970, up to the year 9999", err);
 	return ROGER_OK;
 }
 
@@ -225,7 +225,7 @@ static int keep_raw(const struct roger_field *field, const struct rg_value *valu
 	struct rg_buf text;
 
 	if (rg_json_kind(value) != RG_JSON_OBJECT)
-		return expected(field, "an object", err);
+		return fail_expected(field, "an object", err);
 	rg_buf_init(&text, SIZE_MAX);
 	rg_json_print(value, &text);
 	return rg_kept(rg_arena_keep(arena, &text, at), err);
@@ -242,7 +242,7 @@ static int decode_text(const struct roger_field *field, enum form form,
 	if (field->flags & ROGER_NUMBER && rg_json_int(value, &number))
 		return rg_kept(rg_arena_print(arena, at, "%lld", (long long)number), err);
 	if (rg_json_kind(value) != RG_JSON_STRING)
-		return expected(field, "a string", err);
+		return fail_expected(field, "a string", err);
 	text = rg_json_str(value);
 	/* An answer has "" for a name that is not set, which check_text() would refuse. */
 	r = form == OF_ANSWER && !text.length ? ROGER_OK : check_text(field, text, err);
@@ -252,8 +252,9 @@ static int decode_text(const struct roger_field *field, enum form form,
 	return ROGER_OK;
 }
 
-static int decode(const struct roger_record *type, enum form form, const struct rg_value *object,
-		  void *record, struct rg_arena *arena, struct roger_err *err);
+static int decode_record(const struct roger_record *type, enum form form,
+			 const struct rg_value *object, void *record, struct rg_arena *arena,
+			 struct roger_err *err);
 
 /* A lone string is read as a list of one. */
 static int decode_list(const struct roger_field *field, enum form form,
@@ -270,15 +271,15 @@ static int decode_list(const struct roger_field *field, enum form form,
 	int r;
 
 	if (!lone && rg_json_kind(value) != RG_JSON_ARRAY)
-		return expected(field,
-				texts ? "a string or an array of strings" : "an array of objects",
-				err);
+		return fail_expected(
+			field, texts ? "a string or an array of strings" : "an array of objects",
+			err);
 	while (lone || rg_json_next(value, &i, &unused, &item)) {
 		place = rg_arena_push(arena, &list->items, &list->count, size);
 		if (!place)
 			return rg_fail_memory(err);
 		r = texts ? decode_text(field, form, item, place, arena, err)
-			  : decode(field->record, form, item, place, arena, err);
+			  : decode_record(field->record, form, item, place, arena, err);
 		if (r < 0 || lone)
 			return r;
 	}
@@ -300,7 +301,7 @@ static int decode_instant(const struct roger_field *field, const struct rg_value
 {
 	if (rg_json_kind(value) == RG_JSON_STRING && rg_clock_read_rfc3339(rg_json_str(value), at))
 		return ROGER_OK;
-	return expected(field, "an instant of RFC 3339, such as 2026-02-16T05:25:00Z", err);
+	return fail_expected(field, "an instant of RFC 3339, such as 2026-02-16T05:25:00Z", err);
 }
 
 static bool counts_as_missing(const struct roger_field *field, const struct rg_value *value)
@@ -334,7 +335,7 @@ static int decode_field(const struct roger_field *field, enum form form,
 	case ROGER_INT:
 	case ROGER_SPAN:
 		if (!rg_json_int(value, &number))
-			return expected(field, "a whole number", err);
+			return fail_expected(field, "a whole number", err);
 		*(int64_t *)at = number;
 		if (form == OF_ANSWER && field->kind == ROGER_INT)
 			return ROGER_OK;
@@ -343,7 +344,7 @@ static int decode_field(const struct roger_field *field, enum form form,
 		return decode_instant(field, value, at, err);
 	case ROGER_BOOL:
 		if (kind != RG_JSON_TRUE && kind != RG_JSON_FALSE)
-			return expected(field, "true or false", err);
+			return fail_expected(field, "true or false", err);
 		*(bool *)at = (kind == RG_JSON_TRUE) ==
 			      !(form == OF_FILE && (field->flags & ROGER_NEGATED));
 		return ROGER_OK;
@@ -551,7 +552,7 @@ static int decode_named(const struct roger_field *field, struct reading *reading
 	return decode_field(field, reading->form, value, reading->record, reading->arena, err);
 }
 
-static void negate(bool *at)
+static void negate_bool(bool *at)
 {
 	*at = !*at;
 }
@@ -580,7 +581,7 @@ static int decode_members(struct reading *reading, const struct level *level,
 			r = decode_named(field, reading, value, err);
 			/* With ROGER_NEGATED, the other name of a member means the opposite. */
 			if ((field->flags & ROGER_NEGATED) && !rg_str_equal(name, key))
-				negate(rg_field_at(field, reading->record));
+				negate_bool(rg_field_at(field, reading->record));
 			if (!counts_as_missing(field, value))
 				reading->seen |= UINT64_C(1) << (field - reading->type->fields);
 			next = field + 1;
@@ -612,8 +613,9 @@ static void set_unknown(const struct roger_record *type, void *record)
 			*(int64_t *)rg_field_at(field, record) = ROGER_UNKNOWN;
 }
 
-static int decode(const struct roger_record *type, enum form form, const struct rg_value *object,
-		  void *record, struct rg_arena *arena, struct roger_err *err)
+static int decode_record(const struct roger_record *type, enum form form,
+			 const struct rg_value *object, void *record, struct rg_arena *arena,
+			 struct roger_err *err)
 {
 	struct reading reading = { type, record, arena, form, 0 };
 	struct level level = level_at(form != OF_FILE, type->fields, 0);
@@ -632,7 +634,7 @@ static int decode(const struct roger_record *type, enum form form, const struct 
 int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,
 		     struct rg_arena *arena, struct roger_err *err)
 {
-	return decode(type, OF_FILE, object, record, arena, err);
+	return decode_record(type, OF_FILE, object, record, arena, err);
 }
 
 int rg_record_read(const struct roger_record *type, struct roger_str text, void *record,
@@ -647,13 +649,13 @@ int rg_record_read(const struct roger_record *type, struct roger_str text, void 
 int rg_words_decode(const struct roger_record *type, const struct rg_value *object, void *record,
 		    struct rg_arena *arena, struct roger_err *err)
 {
-	return decode(type, OF_WORDS, object, record, arena, err);
+	return decode_record(type, OF_WORDS, object, record, arena, err);
 }
 
 int rg_answer_decode(const struct roger_record *type, const struct rg_value *object, void *record,
 		     struct rg_arena *arena, struct roger_err *err)
 {
-	return decode(type, OF_ANSWER, object, record, arena, err);
+	return decode_record(type, OF_ANSWER, object, record, arena, err);
 }
 
 /* An empty text points into the document, too, so it is replaced. */
@@ -733,19 +735,20 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 		/* In a request 0 means "not given"; off is -1. */
 		if (!rg_str_number(text, &number) ||
 		    (number == 0 && !(field->flags & ROGER_OR_OFF)))
-			return expected(field,
-					field->flags & ROGER_OR_OFF ? "a whole number from 0 up"
-								    : "a whole number from 1 up",
-					err);
+			return fail_expected(field,
+					     field->flags & ROGER_OR_OFF
+						     ? "a whole number from 0 up"
+						     : "a whole number from 1 up",
+					     err);
 		*(int64_t *)at = number ? number : -1;
 		return ROGER_OK;
 	case ROGER_TIME:
 	case ROGER_INSTANT:
 		wrong = rg_clock_read(text, now_ms, at);
-		return wrong ? expected(field, wrong, err) : ROGER_OK;
+		return wrong ? fail_expected(field, wrong, err) : ROGER_OK;
 	case ROGER_SPAN:
 		if (!rg_clock_read_span(text, &number))
-			return expected(field, rg_clock_span_forms, err);
+			return fail_expected(field, rg_clock_span_forms, err);
 		/* In a request 0 means "not given", so an empty span becomes 1 ms. */
 		*(int64_t *)at = number ? number : 1;
 		return ROGER_OK;
@@ -767,8 +770,8 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 
 /* ------------------------------------------------------------- encoding -- */
 
-static void encode(const struct roger_record *type, bool in_words, const void *record,
-		   struct rg_buf *out);
+static void encode_record(const struct roger_record *type, bool in_words, const void *record,
+			  struct rg_buf *out);
 
 static void encode_list(const struct roger_field *field, bool in_words, const struct list *list,
 			struct rg_buf *out)
@@ -782,8 +785,8 @@ static void encode_list(const struct roger_field *field, bool in_words, const st
 		if (field->kind == ROGER_TEXTS)
 			rg_json_add_string(out, ((const struct roger_str *)list->items)[i]);
 		else
-			encode(field->record, in_words,
-			       (const char *)list->items + i * field->record->size, out);
+			encode_record(field->record, in_words,
+				      (const char *)list->items + i * field->record->size, out);
 	}
 	rg_buf_add_char(out, ']');
 }
@@ -965,8 +968,8 @@ static void encode_level(const struct level *level, const void *record, struct r
 	}
 }
 
-static void encode(const struct roger_record *type, bool in_words, const void *record,
-		   struct rg_buf *out)
+static void encode_record(const struct roger_record *type, bool in_words, const void *record,
+			  struct rg_buf *out)
 {
 	const struct level level = level_at(in_words, type->fields, 0);
 
@@ -977,12 +980,12 @@ static void encode(const struct roger_record *type, bool in_words, const void *r
 
 void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
 {
-	encode(type, false, record, out);
+	encode_record(type, false, record, out);
 }
 
 void rg_words_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
 {
-	encode(type, true, record, out);
+	encode_record(type, true, record, out);
 }
 
 const char *rg_code_name(int code)

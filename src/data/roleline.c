@@ -45,7 +45,7 @@ static bool in_role(char c)
 	       c == '-' || c == '_';
 }
 
-static bool take(struct roger_str text, size_t *at, char c)
+static bool take_char(struct roger_str text, size_t *at, char c)
 {
 	if (*at >= text.length || text.data[*at] != c)
 		return false;
@@ -88,18 +88,18 @@ static bool is_header(struct roger_str line, struct header *ret_header)
 	struct header header = { 0 };
 	size_t at = rg_str_begins(line, UTF8_MARK) ? strlen(UTF8_MARK) : 0;
 
-	if (!take(line, &at, '(') || !take_role(line, &at, &header.role))
+	if (!take_char(line, &at, '(') || !take_role(line, &at, &header.role))
 		return false;
-	if (!take(line, &at, ')')) {
-		while (take(line, &at, ' '))
+	if (!take_char(line, &at, ')')) {
+		while (take_char(line, &at, ' '))
 			;
-		if (!take(line, &at, '#') || !take_number(line, &at, &header.number) ||
-		    !take(line, &at, ')'))
+		if (!take_char(line, &at, '#') || !take_number(line, &at, &header.number) ||
+		    !take_char(line, &at, ')'))
 			return false;
 	}
-	if (!take(line, &at, ':'))
+	if (!take_char(line, &at, ':'))
 		return false;
-	take(line, &at, ' ');
+	take_char(line, &at, ' ');
 
 	header.length = at;
 	*ret_header = header;

@@ -153,7 +153,7 @@ static const struct roger_field *end_of(const struct roger_field *first, size_t 
 }
 
 /* The next member of the object. */
-static const struct roger_field *after(const struct roger_field *field, size_t depth)
+static const struct roger_field *next_member(const struct roger_field *field, size_t depth)
 {
 	return is_inner(field, depth) ? end_of(field, depth + name_length(field, depth) + 1)
 				      : field + 1;
@@ -197,7 +197,7 @@ static void add_members(const struct roger_field *first, size_t depth, enum rg_s
 {
 	const struct roger_field *field, *end = end_of(first, depth);
 
-	for (field = first; field < end; field = after(field, depth)) {
+	for (field = first; field < end; field = next_member(field, depth)) {
 		if (!is_inner(field, depth) && !is_member(field))
 			continue;
 		add_word(field, depth, out);
@@ -215,8 +215,8 @@ static void add_required(const struct roger_field *first, size_t depth, enum rg_
 	const struct roger_field *field, *end = end_of(first, depth);
 
 	rg_buf_add_text(out, enveloped ? ",\"required\":[\"format\"" : ",\"required\":[");
-	for (field = first; field < end; field = after(field, depth)) {
-		if (!has_required(field, after(field, depth), use))
+	for (field = first; field < end; field = next_member(field, depth)) {
+		if (!has_required(field, next_member(field, depth), use))
 			continue;
 		add_word(field, depth, out);
 	}

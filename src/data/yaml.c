@@ -14,7 +14,8 @@ struct reader {
 	size_t node_count;
 };
 
-static int refuse(const struct reader *reader, size_t line, const char *why, struct roger_err *err)
+static int refuse_line(const struct reader *reader, size_t line, const char *why,
+		       struct roger_err *err)
 {
 	return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: %s", reader->file, line, why);
 }
@@ -33,11 +34,12 @@ static int not_yaml(const struct reader *reader, struct roger_err *err)
 		return rg_fail_memory(err);
 	case YAML_READER_ERROR:
 		/* The decoder reads ahead of the marks, so its errors are placed by their byte. */
-		return refuse(reader, (size_t)rg_str_line(reader->text, parser->problem_offset),
-			      parser->problem, err);
+		return refuse_line(reader,
+				   (size_t)rg_str_line(reader->text, parser->problem_offset),
+				   parser->problem, err);
 	default:
-		return refuse(reader, parser->problem_mark.line + 1,
-			      parser->problem ? parser->problem : "not YAML", err);
+		return refuse_line(reader, parser->problem_mark.line + 1,
+				   parser->problem ? parser->problem : "not YAML", err);
 	}
 }
 
@@ -74,7 +76,7 @@ static int next_event(struct reader *reader, yaml_event_t *event, struct roger_e
 	if (!yaml_parser_parse(reader->parser, event))
 		return not_yaml(reader, err);
 	if (forbidden_in(event))
-		return refuse(reader, line_of(event), forbidden_in(event), err);
+		return refuse_line(reader, line_of(event), forbidden_in(event), err);
 	return ROGER_OK;
 }
 
@@ -84,7 +86,7 @@ static int add_node(struct reader *reader, size_t line, struct rg_yaml **ret_nod
 	struct rg_yaml *node;
 
 	if (++reader->node_count > RG_YAML_NODES_MAX)
-		return refuse(reader, line, "too many values", err);
+		return refuse_line(reader, line, "too many values", err);
 	node = rg_arena_get(reader->arena, sizeof *node);
 	if (!node)
 		return rg_fail_memory(err);
@@ -101,14 +103,14 @@ static int copy_scalar(struct reader *reader, const yaml_event_t *event, struct 
 	size_t chars;
 
 	if (!rg_utf8_count(text, &chars))
-		return refuse(reader, line_of(event), "expected UTF-8 without NUL", err);
+		return refuse_line(reader, line_of(event), "expected UTF-8 without NUL", err);
 	return rg_kept(rg_arena_copy(reader->arena, text, ret), err);
 }
 
 /* ----------------------------------------------------------------- tree -- */
 
 /* Keys are named in error messages, so they must be printable. */
-static bool printable(struct roger_str text)
+static bool is_printable(struct roger_str text)
 {
 	size_t at = 0;
 	uint32_t c;
@@ -127,12 +129,12 @@ static int read_key(struct reader *reader, const yaml_event_t *event, struct rg_
 	int r;
 
 	if (event->type != YAML_SCALAR_EVENT)
-		return refuse(reader, line_of(event), "expected text as a key", err);
+		return refuse_line(reader, line_of(event), "expected text as a key", err);
 	r = copy_scalar(reader, event, ret_key, err);
 	if (r < 0)
 		return r;
-	if (!printable(*ret_key))
-		return refuse(reader, line_of(event), "a key holds a control character", err);
+	if (!is_printable(*ret_key))
+		return refuse_line(reader, line_of(event), "a key holds a control character", err);
 	if (rg_names_have(keys, *ret_key))
 		return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: '%.*s' comes twice", reader->file,
 			       line_of(event), RG_STR_CUT(*ret_key));
@@ -156,7 +158,7 @@ static int read_node(struct reader *reader, yaml_event_t *event, int depth, stru
 		return copy_scalar(reader, event, &node->value, err);
 	}
 	if (depth > RG_YAML_DEPTH_MAX)
-		return refuse(reader, line_of(event), "nested too deep", err);
+		return refuse_line(reader, line_of(event), "nested too deep", err);
 	node->kind = event->type == YAML_MAPPING_START_EVENT ? RG_YAML_MAPPING : RG_YAML_LIST;
 	for (;; *link = item, link = &item->next) {
 		r = next_event(reader, event, err);
@@ -202,7 +204,7 @@ static int read_stream(struct reader *reader, struct rg_yaml **ret_root, struct 
 	if (r == ROGER_OK)
 		r = next_event(reader, &event, err);
 	if (r == ROGER_OK && event.type == YAML_DOCUMENT_START_EVENT)
-		r = refuse(reader, line_of(&event), "a second document starts", err);
+		r = refuse_line(reader, line_of(&event), "a second document starts", err);
 	return r;
 }
 

@@ -155,7 +155,7 @@ struct got {
 	size_t count;
 };
 
-static int add(struct got *got, const struct roger_message_list *found, struct roger_err *err)
+static int add_found(struct got *got, const struct roger_message_list *found, struct roger_err *err)
 {
 	size_t i;
 
@@ -186,7 +186,7 @@ static int find_free(struct rg_engine *engine, const struct rg_query *query, str
 			held_too.after = one.items->position;
 			if (!rg_message_claimed(one.items, query->free_at_ms, longest_ms) ||
 			    rg_str_equal(one.items->claimed_by, query->to))
-				r = add(&got, &one, err);
+				r = add_found(&got, &one, err);
 		}
 	} while (r == ROGER_OK && got.count < most && page.count == RG_PAGE_MAX);
 	*ret_messages = (struct roger_message_list){ got.items, got.count };
@@ -214,7 +214,7 @@ int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 		if (r == ROGER_OK && query->free_at_ms && !rg_str_equal(of_box.to, query->to))
 			r = find_free(engine, &of_box, arena, &found, err);
 		if (r == ROGER_OK && boxes.count > 1)
-			r = add(&got, &found, err);
+			r = add_found(&got, &found, err);
 	}
 	if (r < 0)
 		return r;

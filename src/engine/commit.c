@@ -58,7 +58,7 @@ void rg_engine_rollback(struct rg_engine *engine)
 
 /* ------------------------------------------------------------- staging -- */
 
-static struct rg_staged *stage(struct rg_engine *engine)
+static struct rg_staged *stage_line(struct rg_engine *engine)
 {
 	size_t capacity = engine->staged_capacity ? engine->staged_capacity * 2 : 8;
 	struct rg_staged *grown;
@@ -75,8 +75,8 @@ static struct rg_staged *stage(struct rg_engine *engine)
 }
 
 /* Print the line without its number, before the lock is taken. */
-static int print(struct rg_engine *engine, struct rg_staged *staged,
-		 const struct roger_message *message, struct roger_err *err)
+static int print_staged(struct rg_engine *engine, struct rg_staged *staged,
+			const struct roger_message *message, struct roger_err *err)
 {
 	staged->from = engine->text.length;
 	rg_message_print(message, &engine->text, &staged->number_at);
@@ -95,20 +95,20 @@ static int print(struct rg_engine *engine, struct rg_staged *staged,
 int rg_engine_add(struct rg_engine *engine, struct roger_message *message, bool new_number,
 		  struct roger_err *err)
 {
-	struct rg_staged *staged = stage(engine);
+	struct rg_staged *staged = stage_line(engine);
 
 	if (!staged)
 		return rg_fail_memory(err);
 	rg_assert(message->seq == 0 && (new_number || engine->staged_count > 1));
 	staged->added = message;
 	staged->new_number = new_number;
-	return print(engine, staged, message, err);
+	return print_staged(engine, staged, message, err);
 }
 
 int rg_engine_bring(struct rg_engine *engine, struct roger_message *message, int64_t number,
 		    struct roger_err *err)
 {
-	struct rg_staged *staged = stage(engine);
+	struct rg_staged *staged = stage_line(engine);
 
 	if (!staged)
 		return rg_fail_memory(err);
@@ -116,13 +116,13 @@ int rg_engine_bring(struct rg_engine *engine, struct roger_message *message, int
 	staged->added = message;
 	staged->brought = true;
 	staged->number = number;
-	return print(engine, staged, message, err);
+	return print_staged(engine, staged, message, err);
 }
 
 int rg_engine_change(struct rg_engine *engine, const struct roger_message *before,
 		     const struct roger_message *after, struct roger_err *err)
 {
-	struct rg_staged *staged = stage(engine);
+	struct rg_staged *staged = stage_line(engine);
 	int r;
 
 	if (!staged)
@@ -130,7 +130,7 @@ int rg_engine_change(struct rg_engine *engine, const struct roger_message *befor
 	rg_assert(engine->exclusive);
 	staged->before = *before;
 	staged->after = *after;
-	r = print(engine, staged, after, err);
+	r = print_staged(engine, staged, after, err);
 	staged->number_at = SIZE_MAX; /* a foreign message without a number gets none */
 	return r;
 }
@@ -214,7 +214,7 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 }
 
 /* Print a staged line, with its number, for the store; false: there are no more lines. */
-static bool compose(void *context, size_t line, struct rg_buf *out)
+static bool compose_line(void *context, size_t line, struct rg_buf *out)
 {
 	const struct rg_engine *engine = context;
 	const struct rg_staged *staged;
@@ -265,7 +265,7 @@ static void announce_changes(struct rg_engine *engine, uint64_t end)
 }
 
 /* Number and write the lines; they are counted already. */
-static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
+static int append_numbered(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
 {
 	const struct rg_head before = rg_store_head(engine->store);
 	int r;
@@ -274,7 +274,7 @@ static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err 
 	announce_changes(engine, before.end);
 	r = give_numbers(engine, err);
 	if (r == ROGER_OK)
-		r = engine->store->ops->append(engine->store, compose, engine, ret_end, err);
+		r = engine->store->ops->append(engine->store, compose_line, engine, ret_end, err);
 	if (r < 0 || !*ret_end)
 		return r;
 	count_changes(engine);
@@ -503,7 +503,7 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	}
 	maybe = count_added(engine, *keys_checked_to == rg_store_head(engine->store).end, &which);
 	if (maybe == RG_COMMITTED)
-		r = append(engine, ret_end, err);
+		r = append_numbered(engine, ret_end, err);
 	rg_store_release(engine->store, RG_LOCK_APPEND);
 	if (r < 0 || *ret_end)
 		return r;

@@ -58,8 +58,8 @@ bool rg_engine_count_damages(struct rg_engine *engine)
 	return damages.count || !readable;
 }
 
-static int append(struct rg_engine *engine, const struct roger_damage *damage,
-		  struct roger_err *err)
+static int append_damage(struct rg_engine *engine, const struct roger_damage *damage,
+			 struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
@@ -79,8 +79,8 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 /* ---------------------------------------------------------- what is there -- */
 
 /* Fill in the id and, unless bytes is NULL, the digest of the damaged bytes. */
-static int fill(struct roger_damage *damage, const struct rg_bytes *bytes, struct rg_arena *arena,
-		struct roger_err *err)
+static int fill_in(struct roger_damage *damage, const struct rg_bytes *bytes,
+		   struct rg_arena *arena, struct roger_err *err)
 {
 	char digits[RG_DIGEST_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
 
@@ -109,7 +109,7 @@ static int fill_line(struct roger_damage *damage, struct rg_store *store,
 		return r;
 	if (found)
 		damage->bytes = (int64_t)line.length;
-	return fill(damage, &lines.bytes, arena, err);
+	return fill_in(damage, &lines.bytes, arena, err);
 }
 
 /* ------------------------------------------------------------- what happened -- */
@@ -163,7 +163,7 @@ static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *e
 	search->damage->bytes = place.bytes;
 	if (search->places->count == PLACES_MAX)
 		return ROGER_OK;
-	r = fill(&place, &walk->lines.bytes, search->places->arena, err);
+	r = fill_in(&place, &walk->lines.bytes, search->places->arena, err);
 	return r < 0 ? r : rg_damages_put(search->places, &place, err);
 }
 
@@ -203,8 +203,9 @@ static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage
 
 /* Describe how the journal differs from its witness; places gets its damaged lines, also those of a
  * shorter journal, which may have lost a line in its middle. */
-static int describe(struct rg_engine *engine, struct rg_arena *arena, struct roger_damage *damage,
-		    struct rg_damages *places, struct roger_err *err)
+static int describe_damage(struct rg_engine *engine, struct rg_arena *arena,
+			   struct roger_damage *damage, struct rg_damages *places,
+			   struct roger_err *err)
 {
 	struct roger_damage last = { 0 };
 	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
@@ -229,7 +230,7 @@ static int describe(struct rg_engine *engine, struct rg_arena *arena, struct rog
 						      : ROGER_DAMAGE_OTHER;
 		damage->bytes = (int64_t)file.size;
 	}
-	return fill(damage, &bytes, arena, err);
+	return fill_in(damage, &bytes, arena, err);
 }
 
 /* Find recorded damage of a line before the witness that is still there; NULL: none. */
@@ -252,8 +253,9 @@ static const struct roger_damage *noted_line(struct rg_engine *engine,
 }
 
 /* Return the entry that records this damage, or add one. */
-static int note(struct rg_engine *engine, struct rg_arena *arena, const struct roger_damage *damage,
-		struct roger_damage *ret_noted, struct roger_err *err)
+static int note_damage(struct rg_engine *engine, struct rg_arena *arena,
+		       const struct roger_damage *damage, struct roger_damage *ret_noted,
+		       struct roger_err *err)
 {
 	const struct roger_damage *known;
 	struct roger_damage_list damages;
@@ -267,7 +269,7 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	if (!known && rg_damage_closes(damage))
 		known = noted_line(engine, &damages, damage);
 	*ret_noted = known ? *known : *damage;
-	return known ? ROGER_OK : append(engine, damage, err);
+	return known ? ROGER_OK : append_damage(engine, damage, err);
 }
 
 /* Rebuild the index without the altered lines that were just recorded.  If this fails, the next
@@ -283,7 +285,7 @@ static void forget_altered(struct rg_engine *engine, bool always)
 }
 
 /* Rebuild the index and drop the figures: the damage is recorded, so both can be made anew. */
-static void forget(struct rg_engine *engine, enum rg_broken broken)
+static void forget_broken(struct rg_engine *engine, enum rg_broken broken)
 {
 	forget_altered(engine, true);
 	/* New figures would lose the change lock of an exclusive transaction. */
@@ -305,7 +307,7 @@ static int note_places(struct rg_engine *engine, const struct rg_damages *places
 	for (i = 0; r == ROGER_OK && i < places->count; i++) {
 		known = rg_damages_find(damages.items, damages.count, places->items[i].id);
 		if (!known || (known->kind == ROGER_DAMAGE_REMOVED && known->accepted_at_ms))
-			r = append(engine, &places->items[i], err);
+			r = append_damage(engine, &places->items[i], err);
 	}
 	return r;
 }
@@ -317,7 +319,7 @@ int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, str
 					.kind = ROGER_DAMAGE_REMOVED,
 					.noticed_at_ms = rg_clock_ms() };
 	const struct rg_damages places = { &removed, 1, arena };
-	int r = arena ? fill(&removed, NULL, arena, err) : rg_fail_memory(err);
+	int r = arena ? fill_in(&removed, NULL, arena, err) : rg_fail_memory(err);
 
 	if (r == ROGER_OK)
 		r = note_places(engine, &places, err);
@@ -326,7 +328,7 @@ int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, str
 }
 
 /* Examine the damage, record it, and mark it as examined in the control file. */
-static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
+static int look_at_broken(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
 {
 	const struct rg_figure_key witness = { .kind = RG_FIGURE_WITNESS };
 	struct rg_damages places = { .arena = arena };
@@ -334,12 +336,12 @@ static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_e
 	enum rg_broken broken;
 	int r;
 
-	r = describe(engine, arena, &damage, &places, err);
+	r = describe_damage(engine, arena, &damage, &places, err);
 	if (r == ROGER_OK)
 		r = rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
 	if (r < 0)
 		return r;
-	r = note(engine, arena, &damage, &noted, err);
+	r = note_damage(engine, arena, &damage, &noted, err);
 	if (r == ROGER_OK && damage.kind != ROGER_DAMAGE_OTHER)
 		r = note_places(engine, &places, err);
 	rg_store_release(engine->store, RG_LOCK_RECORDS);
@@ -355,12 +357,12 @@ static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_e
 	if (broken == RG_BROKEN_NOT)
 		engine->store->ops->put_figure(engine->store, &witness, &(struct rg_figure){ 0 });
 	if (noted.noticed_at_ms == damage.noticed_at_ms)
-		forget(engine, broken);
+		forget_broken(engine, broken);
 	return ROGER_OK;
 }
 
 /* Continue with the journal as it is; numbers and keys that were given stay used. */
-static int reopen(struct rg_engine *engine, struct roger_err *err)
+static int reopen_journal(struct rg_engine *engine, struct roger_err *err)
 {
 	struct rg_shared *shared = shared_of(engine);
 
@@ -380,7 +382,7 @@ static bool was_accepted(struct rg_engine *engine)
 	struct roger_damage closed;
 
 	if (!arena || from_witness(engine, ROGER_DAMAGE_SHORTER, arena, &closed, NULL) < 0 ||
-	    fill(&closed, NULL, arena, NULL) < 0 ||
+	    fill_in(&closed, NULL, arena, NULL) < 0 ||
 	    rg_damages_read(engine->store, arena, &damages, NULL) < 0)
 		return false;
 	known = rg_damages_find(damages.items, damages.count, closed.id);
@@ -397,11 +399,11 @@ bool rg_engine_examine_damage(struct rg_engine *engine)
 
 	/* Reopening would lose the change lock of an exclusive transaction. */
 	if (broken == RG_BROKEN_CLOSED && !engine->exclusive)
-		return was_accepted(engine) && reopen(engine, NULL) == ROGER_OK;
+		return was_accepted(engine) && reopen_journal(engine, NULL) == ROGER_OK;
 	if (broken != RG_BROKEN_DIFFERS && broken != RG_BROKEN_SHORTER)
 		return false;
 	arena = rg_arena_new();
-	looked = arena && look(engine, arena, &err) == ROGER_OK;
+	looked = arena && look_at_broken(engine, arena, &err) == ROGER_OK;
 	if (!looked)
 		snprintf(engine->trouble, sizeof engine->trouble,
 			 "%.*s is damaged, and that could not be recorded: %.250s",
@@ -440,7 +442,7 @@ static void tell_first(const struct rg_engine *engine, const struct roger_damage
 }
 
 /* Were bytes changed that were once on disk?  A read-only process reads them all to know. */
-static bool differs(struct rg_engine *engine, const struct rg_figure *witness)
+static bool journal_differs(struct rg_engine *engine, const struct rg_figure *witness)
 {
 	RG_CLEANUP(rg_lines_deinit)
 	struct rg_lines lines = rg_lines_of(engine->store, &rg_store_messages, 0, witness->count);
@@ -473,7 +475,7 @@ static bool is_known_damaged(struct rg_engine *engine, const struct roger_damage
 	    engine->store->ops->stat(engine->store, &file, &there, NULL) != ROGER_OK)
 		return false;
 	return file.size < witness.count ||
-	       (!writable && witness.chained && differs(engine, &witness));
+	       (!writable && witness.chained && journal_differs(engine, &witness));
 }
 
 /* Does the index have lines that rewrite a message, and that are not recorded yet? */
@@ -602,7 +604,7 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 }
 
 /* Is this damage in the walked journal, and its line still as it was found? */
-static bool stands(const struct rg_walk *walk, const struct roger_damage *damage)
+static bool stands_in(const struct rg_walk *walk, const struct roger_damage *damage)
 {
 	return rg_str_equal(damage->file, walk->file->shown) &&
 	       rg_damage_stands(walk->engine->store, walk->file, damage);
@@ -617,7 +619,7 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
-		if (damage->line != line || !stands(walk, damage) ||
+		if (damage->line != line || !stands_in(walk, damage) ||
 		    /* For a stray line, only a record of a stray line counts. */
 		    (kind == ROGER_STRAY && damage->kind != ROGER_DAMAGE_STRAY))
 			continue;
@@ -658,7 +660,7 @@ static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, i
 
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
-		if (damage->line >= from && damage->line < line && stands(walk, damage))
+		if (damage->line >= from && damage->line < line && stands_in(walk, damage))
 			return true;
 	}
 	return false;
@@ -707,7 +709,7 @@ int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct ro
 	r = fill_line(&gap, engine->store, walk->file, arena, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_hold(engine, &held, err);
-	return r < 0 ? r : append(engine, &gap, err);
+	return r < 0 ? r : append_damage(engine, &gap, err);
 }
 
 static enum roger_finding_kind kind_of(const struct roger_damage *damage)
@@ -805,7 +807,7 @@ static int of_finding(struct rg_engine *engine, const struct rg_log_files *journ
 	if (r < 0)
 		return r;
 	return there ? fill_line(ret_damage, engine->store, journal, arena, err)
-		     : fill(ret_damage, NULL, arena, err);
+		     : fill_in(ret_damage, NULL, arena, err);
 }
 
 /* Is the finding already recorded, though its line has changed since?  Each record answers for one
@@ -889,8 +891,8 @@ void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 }
 
 /* Collect recorded damage that is not accepted, and what verify finds besides. */
-static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
-		  struct rg_arena *arena, struct rg_damages *list, struct roger_err *err)
+static int gather_damage(struct rg_engine *engine, const struct roger_damage *accepted,
+			 struct rg_arena *arena, struct rg_damages *list, struct roger_err *err)
 {
 	struct roger_verify_reply found = { .memory = arena };
 	const struct roger_finding *finding;
@@ -940,7 +942,7 @@ static int put_new(struct rg_engine *engine, struct rg_damages *list,
 	if (r < 0 || known)
 		return r;
 	damage.noticed_at_ms = rg_clock_ms();
-	r = fill(&damage, NULL, arena, err);
+	r = fill_in(&damage, NULL, arena, err);
 	return r < 0 ? r : rg_damages_put(list, &damage, err);
 }
 
@@ -955,7 +957,7 @@ static int write_all(struct rg_engine *engine, const struct roger_damage *accept
 		list->items[i].accepted_at_ms = rg_clock_ms();
 		list->items[i].accepted_by = accepted->accepted_by;
 		list->items[i].reason = accepted->reason;
-		r = append(engine, &list->items[i], err);
+		r = append_damage(engine, &list->items[i], err);
 	}
 	return r;
 }
@@ -970,8 +972,9 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 	int r;
 
 	/* The caller found an invalid document, which is no damage of a journal. */
-	r = accepted->kind == ROGER_DAMAGE_INVALID ? put_new(engine, &list, accepted, arena, err)
-						   : gather(engine, accepted, arena, &list, err);
+	r = accepted->kind == ROGER_DAMAGE_INVALID
+		    ? put_new(engine, &list, accepted, arena, err)
+		    : gather_damage(engine, accepted, arena, &list, err);
 	if (r < 0)
 		return r;
 	if (!list.count)
@@ -985,7 +988,7 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 		if (list.items[i].kind == ROGER_DAMAGE_REMOVED)
 			r = rg_engine_forget_removed(engine, list.items[i].file, err);
 	if (r == ROGER_OK && closes)
-		r = reopen(engine, err);
+		r = reopen_journal(engine, err);
 	(void)rg_engine_count_damages(engine);
 	forget_altered(engine, false);
 	engine->stored += r == ROGER_OK;

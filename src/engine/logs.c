@@ -17,7 +17,7 @@
 static void find_mark(struct rg_engine *engine);
 
 /* Return how many bytes of the journal are still to be read for the send logs. */
-static uint64_t uncarried(struct rg_engine *engine)
+static uint64_t uncarried_bytes(struct rg_engine *engine)
 {
 	const struct rg_head head = rg_store_head(engine->store);
 	uint64_t from = head.logged;
@@ -34,7 +34,7 @@ static uint64_t uncarried(struct rg_engine *engine)
 int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err)
 {
 	/* While much is to be copied, a server's own thread does that and has the lock. */
-	int r = rg_store_check_ready(engine->store, uncarried(engine), err);
+	int r = rg_store_check_ready(engine->store, uncarried_bytes(engine), err);
 
 	if (r < 0)
 		return r;
@@ -241,8 +241,8 @@ static struct batch *batch_of(struct carrying *carrying, struct roger_str sender
 	return batch;
 }
 
-static int know(struct carrying *carrying, enum known as, struct roger_str text,
-		struct roger_err *err)
+static int note_known(struct carrying *carrying, enum known as, struct roger_str text,
+		      struct roger_err *err)
 {
 	bool fresh;
 
@@ -250,7 +250,7 @@ static int know(struct carrying *carrying, enum known as, struct roger_str text,
 		       err);
 }
 
-static bool knows(const struct carrying *carrying, enum known as, struct roger_str text)
+static bool has_known(const struct carrying *carrying, enum known as, struct roger_str text)
 {
 	return rg_table_find(&carrying->known, rg_hash(as, text.data, text.length));
 }
@@ -260,8 +260,8 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 		     struct roger_str id)
 {
 	return carrying->from_start &&
-	       (knows(carrying, LOGGED, id) ||
-		(!knows(carrying, CYCLE, message->cycle) && !knows(carrying, OPEN, id)));
+	       (has_known(carrying, LOGGED, id) ||
+		(!has_known(carrying, CYCLE, message->cycle) && !has_known(carrying, OPEN, id)));
 }
 
 static int know_cycles(struct carrying *carrying, struct roger_err *err);
@@ -286,7 +286,7 @@ static int last_entry(struct carrying *carrying, const struct roger_message *mes
 		r = know_cycles(carrying, err);
 	if (r < 0)
 		return r;
-	*ret_purged = !found.count && !knows(carrying, CYCLE, message->cycle);
+	*ret_purged = !found.count && !has_known(carrying, CYCLE, message->cycle);
 	if (!found.count)
 		return r;
 	r = rg_kind_read(RG_LOG_SENDS, found.items[0].text, arena, &record, err);
@@ -308,7 +308,8 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 	rg_record_encode(&rg_attempt_record, &entry, &batch->text);
 	rg_buf_add_char(&batch->text, '\n');
 	carrying->bytes += batch->text.length;
-	return batch->text.failed ? rg_fail_memory(err) : know(carrying, BEGUN, attempt->id, err);
+	return batch->text.failed ? rg_fail_memory(err)
+				  : note_known(carrying, BEGUN, attempt->id, err);
 }
 
 /* Record that an attempt began, before anybody waits for it, unless it has an entry already. */
@@ -327,7 +328,8 @@ static int carry_begun(struct carrying *carrying, const struct roger_message *me
 			     : now_ms < by_ms	   ? now_ms
 						   : by_ms,
 			     arena, &attempt, err);
-	if (r < 0 || is_known(carrying, message, attempt.id) || knows(carrying, BEGUN, attempt.id))
+	if (r < 0 || is_known(carrying, message, attempt.id) ||
+	    has_known(carrying, BEGUN, attempt.id))
 		return r;
 	r = last_entry(carrying, message, &attempt, arena, &last, &purged, err);
 	attempt.pending = true;
@@ -403,7 +405,8 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	if (r == ROGER_OK && !purged)
 		r = carry_entry(carrying, &attempt, err);
 	/* Remember the id, since a message may have several lines. */
-	return r == ROGER_OK && carrying->from_start ? know(carrying, LOGGED, attempt.id, err) : r;
+	return r == ROGER_OK && carrying->from_start ? note_known(carrying, LOGGED, attempt.id, err)
+						     : r;
 }
 
 /* Return the cycle in force at that time; "": purge has dropped the entry, or would. */
@@ -435,7 +438,8 @@ static int carry_plain(struct carrying *carrying, const struct roger_message *me
 	if (r == ROGER_OK)
 		r = rg_sendlog_entry(&plain, 1, ROGER_DELIVERED, plain.created_at_ms, arena,
 				     &attempt, err);
-	return r < 0 || is_known(carrying, &plain, attempt.id) || knows(carrying, BEGUN, attempt.id)
+	return r < 0 || is_known(carrying, &plain, attempt.id) ||
+			       has_known(carrying, BEGUN, attempt.id)
 		       ? r
 		       : carry_entry(carrying, &attempt, err);
 }
@@ -468,7 +472,7 @@ static bool lacks_some(const struct roger_message *message, const struct roger_m
 }
 
 /* Update the tables, once: only they know first lines, and answer for many messages. */
-static int refresh(struct carrying *carrying, struct roger_err *err)
+static int refresh_tables(struct carrying *carrying, struct roger_err *err)
 {
 	int r = carrying->refreshed ? ROGER_OK : rg_engine_refresh(carrying->engine, err);
 
@@ -486,7 +490,7 @@ static int follow_first(struct carrying *carrying, const struct rg_line *line,
 	struct roger_message begun;
 	struct roger_str unused;
 	struct rg_entry first;
-	int r = refresh(carrying, err);
+	int r = refresh_tables(carrying, err);
 
 	if (r == ROGER_OK)
 		r = rg_index_find_first(engine->index, message->id, &first, err);
@@ -530,7 +534,7 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 	if (carrying->plain)
 		return own ? follow_first(carrying, line, arena, message, ret_sure, err) : ROGER_OK;
 	if (many)
-		r = refresh(carrying, err);
+		r = refresh_tables(carrying, err);
 	if (r == ROGER_OK)
 		r = rg_engine_find_ids(engine, &message->id, 1, arena, &found, err);
 	if (r < 0 || !found.count)
@@ -558,9 +562,9 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 	rg_arena_reset(arena);
 	r = rg_message_read_within(line->text, arena, &message, err);
 	if (r == ROGER_OK && carrying->all && message.key.length)
-		r = know(carrying, KEYED, message.id, err);
+		r = note_known(carrying, KEYED, message.id, err);
 	/* A later line of a message need not repeat its key. */
-	if (r == ROGER_OK && (!carrying->all || knows(carrying, KEYED, message.id)))
+	if (r == ROGER_OK && (!carrying->all || has_known(carrying, KEYED, message.id)))
 		r = settle_message(carrying, line, own, arena, &message, &sure, err);
 	else if (r != ROGER_ENOMEM)
 		r = ROGER_OK;
@@ -659,7 +663,7 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 	r = rg_engine_read_log(carrying->engine, &query, carrying->arena, &entries, err);
 	carrying->knows_cycles = r == ROGER_OK;
 	if (r == ROGER_OK && (int64_t)entries.count < query.limit)
-		r = know(carrying, CYCLE, RG_STR(RG_FIRST_CYCLE), err);
+		r = note_known(carrying, CYCLE, RG_STR(RG_FIRST_CYCLE), err);
 	for (i = 0; r == ROGER_OK && i < entries.count; i++) {
 		r = rg_kind_read(RG_LOG_CYCLES, entries.items[i].text, carrying->arena, &record,
 				 err);
@@ -668,7 +672,7 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 		if (!rg_arena_append(carrying->arena, &carrying->kept.items, &carrying->kept.count,
 				     &record.cycle, sizeof record.cycle))
 			return rg_fail_memory(err);
-		r = know(carrying, CYCLE, record.cycle.id, err);
+		r = note_known(carrying, CYCLE, record.cycle.id, err);
 	}
 	return r;
 }
@@ -678,7 +682,7 @@ static int know_attempt(struct carrying *carrying, const struct roger_attempt *a
 			struct roger_err *err)
 {
 	const bool ended = attempt->outcome == ROGER_DELIVERED;
-	int r = know(carrying, ended ? LOGGED : OPEN, attempt->id, err);
+	int r = note_known(carrying, ended ? LOGGED : OPEN, attempt->id, err);
 
 	return r < 0 || ended
 		       ? r
@@ -765,7 +769,7 @@ static void free_carrying(struct carrying *carrying)
 }
 
 /* Return the mark; 0 if it is not known. */
-static uint64_t carried(struct rg_engine *engine, bool plain)
+static uint64_t carried_to(struct rg_engine *engine, bool plain)
 {
 	const struct rg_head head = rg_store_head(engine->store);
 	uint64_t to = plain ? atomic_load(&head.shared->listed) : head.logged;
@@ -799,9 +803,9 @@ static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from
 
 /* Copy into the send logs what the journal has up to byte `to`, all of it on disk.  While damage
  * closes the journal, the logs are left as they are. */
-static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
+static int carry_lines(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
 {
-	uint64_t from = carried(engine, plain);
+	uint64_t from = carried_to(engine, plain);
 	struct carrying carrying = { .engine = engine,
 				     .arena = rg_arena_new(),
 				     .line = rg_arena_new(),
@@ -848,9 +852,9 @@ int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 	if (from_start)
 		start_over(engine, false);
 	for (plain = 0; plain < 2 && r == ROGER_OK; plain++)
-		if (carried(engine, plain) < rg_store_head(engine->store).synced)
-			r = carry(engine, plain, rg_store_head(engine->store).synced, err);
-	*ret_to = carried(engine, false);
+		if (carried_to(engine, plain) < rg_store_head(engine->store).synced)
+			r = carry_lines(engine, plain, rg_store_head(engine->store).synced, err);
+	*ret_to = carried_to(engine, false);
 	return r;
 }
 
@@ -860,9 +864,9 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 	bool holds;
 	int r = ROGER_OK;
 
-	if (!rg_store_writable(engine->store) || carried(engine, plain) >= end)
+	if (!rg_store_writable(engine->store) || carried_to(engine, plain) >= end)
 		return ROGER_OK;
-	r = plain ? ROGER_OK : rg_store_check_ready(engine->store, uncarried(engine), err);
+	r = plain ? ROGER_OK : rg_store_check_ready(engine->store, uncarried_bytes(engine), err);
 	if (r < 0)
 		return r;
 	holds = rg_store_holds(engine->store, RG_LOCK_RECORDS);
@@ -872,8 +876,8 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 		return r;
 	/* Another process may just have copied it.  What others have sent since is left to them:
 	 * they have their own logs open. */
-	if (carried(engine, plain) < end)
-		r = carry(engine, plain, end, err);
+	if (carried_to(engine, plain) < end)
+		r = carry_lines(engine, plain, end, err);
 	if (!holds)
 		rg_engine_records_end(engine);
 	return r;
@@ -1171,5 +1175,5 @@ uint64_t rg_engine_sends_listed(struct rg_engine *engine)
 	/* While damage closes the journal the logs are read as they are. */
 	if (shared && atomic_load(&shared->broken) == RG_BROKEN_CLOSED)
 		return INT64_MAX;
-	return shared ? carried(engine, true) : 0;
+	return shared ? carried_to(engine, true) : 0;
 }

@@ -26,7 +26,7 @@ struct move {
 	bool occupied;
 };
 
-static int tell(struct move *move, uint64_t bytes, struct roger_err *err)
+static int tell_progress(struct move *move, uint64_t bytes, struct roger_err *err)
 {
 	const struct rg_move_wish *wish = move->wish;
 
@@ -115,7 +115,7 @@ static int read_piece(struct rg_store *store, const struct rg_log_file *file, ui
 	return r;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t lesser_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -131,9 +131,9 @@ static int64_t count_lines(struct roger_str text)
 }
 
 /* Are the bytes from `at` to `to` the same in both?  Adds the number of their lines to *lines. */
-static int compare(struct move *move, const struct rg_log_file *file,
-		   const struct rg_log_file *twin, uint64_t at, uint64_t to, bool *ret_same,
-		   int64_t *lines, struct roger_err *err)
+static int compare_bytes(struct move *move, const struct rg_log_file *file,
+			 const struct rg_log_file *twin, uint64_t at, uint64_t to, bool *ret_same,
+			 int64_t *lines, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf ours = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf theirs = { .maximum = SIZE_MAX };
@@ -142,7 +142,7 @@ static int compare(struct move *move, const struct rg_log_file *file,
 
 	*ret_same = twin->size >= to;
 	for (; r == ROGER_OK && *ret_same && at < to; at += piece) {
-		piece = least(to - at, LOOK_BYTES);
+		piece = lesser_of(to - at, LOOK_BYTES);
 		rg_buf_clear(&ours);
 		rg_buf_clear(&theirs);
 		r = read_piece(move->from, file, at, piece, &ours, err);
@@ -165,7 +165,7 @@ static int copy_piece(struct move *move, const struct rg_log_file *file,
 
 	while (r == ROGER_OK && !newline && from + text.length < file->size) {
 		r = read_piece(move->from, file, from + text.length,
-			       least(file->size - from - text.length, PIECE_BYTES), &text, err);
+			       lesser_of(file->size - from - text.length, PIECE_BYTES), &text, err);
 		newline = text.length ? memrchr(text.data, '\n', text.length) : NULL;
 	}
 	if (r < 0)
@@ -177,7 +177,7 @@ static int copy_piece(struct move *move, const struct rg_log_file *file,
 	text.length = newline ? (size_t)(newline + 1 - text.data) : 0;
 	*ret_to = from + text.length;
 	r = move->to->ops->bring(move->to, twin, from, rg_buf_str(&text), err);
-	return r == ROGER_OK ? tell(move, text.length, err) : r;
+	return r == ROGER_OK ? tell_progress(move, text.length, err) : r;
 }
 
 /* Find where to go on: after what the target has, if that is the same as the source, else at 0. */
@@ -190,7 +190,7 @@ static int find_start(struct move *move, const struct rg_log_file *file,
 
 	*ret_lines = 0;
 	if (twin->size && twin->size <= file->size)
-		r = compare(move, file, twin, 0, twin->size, &same, ret_lines, err);
+		r = compare_bytes(move, file, twin, 0, twin->size, &same, ret_lines, err);
 	*ret_from = same ? twin->size : 0;
 	if (!same)
 		*ret_lines = 0;
@@ -235,7 +235,7 @@ static int move_journal(struct move *move, const struct rg_log_file *file, struc
 	if (r == ROGER_OK)
 		r = find_start(move, file, &twin, &from, &lines, err);
 	if (r == ROGER_OK)
-		r = tell(move, 2 * from, err);
+		r = tell_progress(move, 2 * from, err);
 	at = from;
 	if (r == ROGER_OK && (!there || !at) && !file->size)
 		r = copy_piece(move, file, &twin, 0, &at, err);
@@ -244,14 +244,14 @@ static int move_journal(struct move *move, const struct rg_log_file *file, struc
 	if (r == ROGER_OK)
 		r = find_twin(move, file, &twin, &there, err);
 	if (r == ROGER_OK)
-		r = compare(move, file, &twin, from, file->size, &same, &lines, err);
+		r = compare_bytes(move, file, &twin, from, file->size, &same, &lines, err);
 	if (r == ROGER_OK && (!same || twin.size != file->size))
 		r = rg_fail(err, ROGER_EDATA, 0, "'%.*s' is not the same on both sides",
 			    RG_STR_ARGS(file->shown));
 	move->moved->journals++;
 	move->moved->lines += lines;
 	move->moved->bytes += (int64_t)file->size;
-	return r == ROGER_OK ? tell(move, file->size - from, err) : r;
+	return r == ROGER_OK ? tell_progress(move, file->size - from, err) : r;
 }
 
 static int move_runs(struct move *move, struct roger_err *err)
@@ -308,7 +308,7 @@ static int raise_figures(struct move *move, struct roger_err *err)
 }
 
 /* Make the target's figures from its lines; end and chain must be those of the source. */
-static int rebuild(struct move *move, struct roger_err *err)
+static int rebuild_figures(struct move *move, struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_ON_DISK };
 	struct rg_figure ours = { 0 }, theirs = { 0 };
@@ -358,7 +358,7 @@ static int close_off(struct rg_engine *from, struct roger_err *err)
 }
 
 /* Take all locks: everybody waits from here on.  The locks end with the handle. */
-static int lock(struct rg_engine *from, struct roger_err *err)
+static int lock_source(struct rg_engine *from, struct roger_err *err)
 {
 	int r = rg_store_take(from->store, RG_LOCK_BRIDGE, 0, NULL);
 
@@ -386,20 +386,20 @@ static int check_source(struct rg_engine *from, struct roger_err *err)
 	return *damage ? rg_fail(err, ROGER_EDATA, 0, "%.300s", damage) : ROGER_OK;
 }
 
-static int fill(struct move *move, struct rg_engine *from, struct roger_err *err)
+static int fill_target(struct move *move, struct rg_engine *from, struct roger_err *err)
 {
 	int r = check_source(from, err);
 
 	if (r == ROGER_OK)
 		r = check_target(move, err);
 	if (r == ROGER_OK)
-		r = lock(from, err);
+		r = lock_source(from, err);
 	if (r == ROGER_OK)
 		r = rg_store_stand(move->to, RG_INCOMING, move->wish->here, err);
 	if (r == ROGER_OK)
 		r = move_all(move, err);
 	if (r == ROGER_OK)
-		r = rebuild(move, err);
+		r = rebuild_figures(move, err);
 	if (r == ROGER_OK)
 		r = rg_store_stand(move->from, RG_MOVED, move->wish->there, err);
 	if (r < 0)
@@ -428,7 +428,7 @@ static int is_noted(struct move *move, bool *ret_noted, struct roger_err *err)
 }
 
 /* Another command may have made the target live; a line that it added to the notes is enough. */
-static int finish(struct move *move, struct rg_engine *to, struct roger_err *err)
+static int finish_move(struct move *move, struct rg_engine *to, struct roger_err *err)
 {
 	bool noted = true;
 	int r = ROGER_OK;
@@ -454,12 +454,12 @@ int rg_engine_move(struct rg_engine *from, struct rg_engine *to, const struct rg
 	int r = rg_kept(arena, err);
 
 	if (r == ROGER_OK && move.from->standing == RG_LIVE)
-		r = fill(&move, from, err);
+		r = fill_target(&move, from, err);
 	else if (r == ROGER_OK &&
 		 (move.from->standing != RG_MOVED || !rg_str_is(wish->there, move.from->place)))
 		r = rg_store_fail_moved(move.from, err);
 	*ret_occupied = move.occupied;
-	return r == ROGER_OK ? finish(&move, to, err) : r;
+	return r == ROGER_OK ? finish_move(&move, to, err) : r;
 }
 
 static uint64_t size_of(const struct rg_log_files *files)
@@ -477,7 +477,7 @@ int rg_engine_leave(struct rg_engine *from, const struct rg_log_files *files,
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct move move = { .from = from->store, .arena = arena };
-	int r = arena ? lock(from, err) : rg_fail_memory(err);
+	int r = arena ? lock_source(from, err) : rg_fail_memory(err);
 
 	rg_assert(from->exclusive);
 	*ret_left = false;

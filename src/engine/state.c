@@ -42,7 +42,7 @@ static bool is_passing(int error)
 	return error && error != EACCES && error != EPERM && error != EISDIR && error != ELOOP;
 }
 
-static void note(struct rg_store *store, const char *what)
+static void note_trouble(struct rg_store *store, const char *what)
 {
 	if (!store->trouble[0])
 		snprintf(store->trouble, sizeof store->trouble, "%s %s", store->state, what);
@@ -66,7 +66,7 @@ static void note_rebuilt(struct rg_store *store, const char *lost, const struct 
 			 "replaces it",
 			 lost, why->message);
 	if (written || *why->message)
-		note(store, what);
+		note_trouble(store, what);
 }
 
 /* Load the document; an empty one if it is missing or damaged, and *ret_lost says which. */
@@ -97,7 +97,8 @@ static int load_quietly(struct rg_store *store, struct rg_sequence **ret_sequenc
 	return rg_sequence_new(ret_sequence, err);
 }
 
-static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struct roger_err *err)
+static int load_state(struct rg_store *store, struct rg_sequence **ret_sequence,
+		      struct roger_err *err)
 {
 	struct roger_err why;
 	const char *lost;
@@ -108,8 +109,9 @@ static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struc
 	if (lost)
 		note_rebuilt(store, lost, &why);
 	else if ((*ret_sequence)->foreign && rg_store_head(store).end > 0)
-		note(store, "is another program's, and its numbers are not taken over: there are "
-			    "messages already, and roger goes on with their numbers");
+		note_trouble(store,
+			     "is another program's, and its numbers are not taken over: there are "
+			     "messages already, and roger goes on with their numbers");
 	return ROGER_OK;
 }
 
@@ -262,7 +264,7 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 
 	if (rg_engine_prepared(engine))
 		return ROGER_OK;
-	r = load(engine->store, &sequence, err);
+	r = load_state(engine->store, &sequence, err);
 	if (r < 0)
 		return r;
 	r = load_first(engine, &first, &refused);
@@ -385,8 +387,8 @@ static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 	return r;
 }
 
-static int put(struct rg_engine *engine, struct rg_sequence *sequence, bool durable,
-	       struct roger_err *err)
+static int put_state(struct rg_engine *engine, struct rg_sequence *sequence, bool durable,
+		     struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_ON_DISK };
 	struct rg_store *store = engine->store;
@@ -464,14 +466,15 @@ static int look_for_clearing(struct rg_engine *engine, bool needed, bool *ret_cl
 	needed |= rg_store_head(store).end == 0;
 	if (!needed && !is_short(engine, SHORT_BYTES_MAX))
 		return ROGER_OK;
-	r = load(store, ret_there, err);
+	r = load_state(store, ret_there, err);
 	if (r < 0)
 		return r;
 	*ret_cleared = (*ret_there)->cleared;
 	if (!*ret_cleared || !rg_store_holds(store, RG_LOCK_STATE))
 		return ROGER_OK;
 	(*ret_there)->epoch = rg_tally_epoch(store);
-	r = is_unused(engine) ? put(engine, *ret_there, false, err) : open_session(engine, err);
+	r = is_unused(engine) ? put_state(engine, *ret_there, false, err)
+			      : open_session(engine, err);
 	if (r < 0)
 		*ret_there = rg_sequence_free(*ret_there);
 	return r;
@@ -639,7 +642,7 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 		r = rg_sequence_add(sequence, engine->accepted.numbers, err);
 	/* Until somebody sends, only this document has the new epoch: it must be durable. */
 	if (r == ROGER_OK)
-		r = put(engine, sequence, epoch > 1 && !has_sent(sequence), err);
+		r = put_state(engine, sequence, epoch > 1 && !has_sent(sequence), err);
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;
@@ -736,7 +739,7 @@ static int open_session(struct rg_engine *engine, struct roger_err *err)
 	if (r < 0)
 		return r;
 	sequence->epoch = epoch + 1;
-	r = put(engine, sequence, true, err);
+	r = put_state(engine, sequence, true, err);
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;
@@ -767,7 +770,7 @@ int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 		engine->stored++;
 	}
 	/* Read all of the document, so that status can report damage. */
-	r = load(engine->store, &sequence, err);
+	r = load_state(engine->store, &sequence, err);
 	if (writable || sequence)
 		*ret_epoch = writable ? rg_tally_epoch(engine->store) : sequence->epoch;
 	rg_sequence_free(sequence);

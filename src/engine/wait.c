@@ -9,8 +9,8 @@ enum { LOOK_MS = 200, LOOK_ELSEWHERE_MS = 1000 };
 
 enum { NEW_BYTES_MAX = 64 << 10 };
 
-static int keep(const struct roger_message *message, struct rg_arena *arena,
-		struct rg_found *ret_found, struct roger_err *err)
+static int keep_found(const struct roger_message *message, struct rg_arena *arena,
+		      struct rg_found *ret_found, struct roger_err *err)
 {
 	struct rg_found found = { .found = true, .seq = message->seq };
 
@@ -23,8 +23,8 @@ static int keep(const struct roger_message *message, struct rg_arena *arena,
 }
 
 /* Is there mail for the query?  If not, counting the unread mail corrects the figure. */
-static int ask(struct rg_engine *engine, struct rg_query *query, struct rg_arena *scratch,
-	       struct rg_arena *arena, struct rg_found *ret_found, struct roger_err *err)
+static int ask_for_mail(struct rg_engine *engine, struct rg_query *query, struct rg_arena *scratch,
+			struct rg_arena *arena, struct rg_found *ret_found, struct roger_err *err)
 {
 	const struct rg_query all = { .unread = true, .to = query->to, .gets = true };
 	struct roger_message_list messages;
@@ -37,7 +37,7 @@ static int ask(struct rg_engine *engine, struct rg_query *query, struct rg_arena
 	query->free_at_ms = rg_clock_ms();
 	r = rg_engine_find(engine, query, scratch, &messages, err);
 	if (r == ROGER_OK && messages.count)
-		return keep(&messages.items[0], arena, ret_found, err);
+		return keep_found(&messages.items[0], arena, ret_found, err);
 	return r == ROGER_OK ? rg_engine_count(engine, &all, &unread, err) : r;
 }
 
@@ -74,7 +74,7 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 	while (r == ROGER_OK) {
 		wake = rg_store_head(engine->store).wake;
 		rg_arena_reset(scratch);
-		r = ask(engine, &query, scratch, arena, &found, err);
+		r = ask_for_mail(engine, &query, scratch, arena, &found, err);
 		if (r < 0 || found.found || rg_clock_monotonic_ns() >= until_ns)
 			break;
 		r = rg_engine_boxes(engine, agent, scratch, &boxes, err);

@@ -70,8 +70,8 @@ int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *jour
 
 /* --------------------------------------------------------------- walking -- */
 
-static int found(struct rg_walk *walk, enum roger_finding_kind kind, enum rg_misfit_by by,
-		 int64_t line, uint64_t byte, const char *what, struct roger_err *err)
+static int tell_found(struct rg_walk *walk, enum roger_finding_kind kind, enum rg_misfit_by by,
+		      int64_t line, uint64_t byte, const char *what, struct roger_err *err)
 {
 	const struct rg_misfit found = { kind, by, line, byte, what };
 
@@ -85,8 +85,8 @@ static int report_chain(struct rg_walk *walk, struct roger_err *err)
 
 	if (!walk->judge || !rg_judge_finding(walk->judge, walk, &kind, &what))
 		return ROGER_OK;
-	return found(walk, kind, RG_MISFIT_IN_CHAIN, walk->finding.line, walk->finding.byte, what,
-		     err);
+	return tell_found(walk, kind, RG_MISFIT_IN_CHAIN, walk->finding.line, walk->finding.byte,
+			  what, err);
 }
 
 static int decode_message(struct rg_walk *walk, struct roger_err *err)
@@ -145,7 +145,8 @@ static int tell_rewrite(struct rg_walk *walk, const struct rg_walk_message *firs
 		 "counts",
 		 *member ? "its '" : "a member of another program", member, *member ? "'" : "",
 		 (long long)first->line);
-	return found(walk, kind, RG_MISFIT_IN_MESSAGE, walk->number, walk->line.offset, what, err);
+	return tell_found(walk, kind, RG_MISFIT_IN_MESSAGE, walk->number, walk->line.offset, what,
+			  err);
 }
 
 /* Take a later line: the first one says what the message is, and this one only its state. */
@@ -218,7 +219,7 @@ static int keep_message(struct rg_walk *walk, struct roger_err *err)
 }
 
 /* Decode the line's entry, or say what is wrong with it. */
-static int decode(struct rg_walk *walk, struct roger_err *err)
+static int decode_line(struct rg_walk *walk, struct roger_err *err)
 {
 	const bool messages = walk->file->log == RG_LOG_MESSAGES;
 	enum roger_finding_kind kind = ROGER_STRAY;
@@ -241,7 +242,8 @@ static int decode(struct rg_walk *walk, struct roger_err *err)
 	snprintf(what, sizeof what, "no %s: %.150s", messages ? "message" : "entry", why.message);
 	if (rg_judge_line(walk->judge, walk, &kind))
 		snprintf(what, sizeof what, "altered: it was a message of roger's");
-	return found(walk, kind, RG_MISFIT_IN_LINE, walk->number, walk->line.offset, what, err);
+	return tell_found(walk, kind, RG_MISFIT_IN_LINE, walk->number, walk->line.offset, what,
+			  err);
 }
 
 static int take_line(struct rg_walk *walk, struct roger_err *err)
@@ -256,7 +258,7 @@ static int take_line(struct rg_walk *walk, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = report_chain(walk, err);
 	if (r == ROGER_OK && walk->judge)
-		r = decode(walk, err);
+		r = decode_line(walk, err);
 	if (r == ROGER_OK && walk->visitor->line)
 		r = walk->visitor->line(walk->context, walk, err);
 	if (r == ROGER_OK && walk->number % TELL_LINES == 0 &&
@@ -278,8 +280,8 @@ static int report_torn(struct rg_walk *walk, struct roger_err *err)
 						   walk->file->size - 1, &last, 1, &got, err);
 	if (r < 0 || last == '\n')
 		return r;
-	return found(walk, ROGER_TORN, RG_MISFIT_AT_END, walk->number + 1, walk->lines.at,
-		     "unfinished; the next writer closes it off", err);
+	return tell_found(walk, ROGER_TORN, RG_MISFIT_AT_END, walk->number + 1, walk->lines.at,
+			  "unfinished; the next writer closes it off", err);
 }
 
 /* Report recorded damage that the lines do not show. */

@@ -216,7 +216,7 @@ static struct roger_figure *slot_of(struct roger_figure *slots, size_t capacity,
 	return &slots[at];
 }
 
-static bool grow(struct rg_counter *counter)
+static bool grow_slots(struct rg_counter *counter)
 {
 	size_t capacity = counter->capacity ? counter->capacity * 2 : 16, i;
 	struct roger_figure *slots = rg_arena_get(counter->arena, capacity * sizeof *slots);
@@ -235,7 +235,7 @@ int64_t *rg_counter_of(struct rg_counter *counter, struct roger_str name)
 {
 	struct roger_figure *slot;
 
-	if (counter->count * 2 >= counter->capacity && !grow(counter))
+	if (counter->count * 2 >= counter->capacity && !grow_slots(counter))
 		return NULL;
 	slot = slot_of(counter->slots, counter->capacity, name);
 	if (!slot->name.data) {

@@ -191,8 +191,8 @@ int rg_kind_take(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 }
 
 /* Find a member of a record; *ret_names: the names of its enum, or NULL. */
-static const void *find(const struct roger_record *type, const char *name, const void *record,
-			const char *const **ret_names)
+static const void *find_value(const struct roger_record *type, const char *name, const void *record,
+			      const char *const **ret_names)
 {
 	const struct roger_field *field;
 
@@ -214,11 +214,12 @@ void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct 
 
 	*ret_columns = (struct rg_columns){ 0 };
 	if (kind->at)
-		ret_columns->at_ms = *(const int64_t *)find(kind->record, kind->at, record, &names);
+		ret_columns->at_ms =
+			*(const int64_t *)find_value(kind->record, kind->at, record, &names);
 	for (i = 0; i < RG_COLUMNS; i++) {
 		if (!kind->members[i])
 			continue;
-		at = find(kind->record, kind->members[i], record, &names);
+		at = find_value(kind->record, kind->members[i], record, &names);
 		ret_columns->texts[i] =
 			names ? rg_str(names[*(const int *)at]) : *(const struct roger_str *)at;
 	}

@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "base/unicode.h"
 
-static int bound(const char *member, int64_t number, int64_t maximum, struct roger_err *err)
+static int check_bound(const char *member, int64_t number, int64_t maximum, struct roger_err *err)
 {
 	if (number <= maximum)
 		return ROGER_OK;
@@ -19,14 +19,14 @@ int rg_message_check(const struct roger_message *message, struct roger_err *err)
 	if (message->id.length == 0 || message->id.length > 2 * RG_NAME_CHARS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "id", "id: expected 1 to %d bytes",
 				      2 * RG_NAME_CHARS_MAX);
-	r = bound("seq", message->seq, RG_SEQ_MAX, err);
+	r = check_bound("seq", message->seq, RG_SEQ_MAX, err);
 	if (r < 0)
 		return r;
-	return bound("epoch", message->epoch, RG_EPOCH_MAX, err);
+	return check_bound("epoch", message->epoch, RG_EPOCH_MAX, err);
 }
 
-static int decode(const struct rg_json *json, struct rg_arena *arena,
-		  struct roger_message *ret_message, struct roger_err *err)
+static int decode_message(const struct rg_json *json, struct rg_arena *arena,
+			  struct roger_message *ret_message, struct roger_err *err)
 {
 	struct roger_message message = { 0 };
 	int r;
@@ -47,7 +47,7 @@ int rg_message_read(struct roger_str line, struct rg_json **ret_json, struct rg_
 
 	r = rg_json_read(line, &json, err);
 	if (r == ROGER_OK)
-		r = decode(json, arena, ret_message, err);
+		r = decode_message(json, arena, ret_message, err);
 	if (r < 0)
 		return r;
 	*ret_json = json;
@@ -62,7 +62,7 @@ int rg_message_read_within(struct roger_str line, struct rg_arena *arena,
 	int r;
 
 	r = rg_json_read_within(line, arena, &json, err);
-	return r < 0 ? r : decode(json, arena, ret_message, err);
+	return r < 0 ? r : decode_message(json, arena, ret_message, err);
 }
 
 /* The place after the string that begins at `at`; NULL: it does not end. */
@@ -334,7 +334,7 @@ int rg_message_read_later(uint64_t key, struct roger_str first_line, struct roge
 	if (r == ROGER_OK)
 		r = rg_json_read_within(line, arena, &json, err);
 	if (r == ROGER_OK)
-		r = decode(json, arena, &later, err);
+		r = decode_message(json, arena, &later, err);
 	if (r < 0)
 		return r;
 	if (rg_json_kind(rg_json_member(rg_json_root(json), "run_counter")) == RG_JSON_NULL)
@@ -431,7 +431,7 @@ int rg_message_check_key(struct roger_str key, struct roger_err *err)
 			      "key: expected visible characters, found U+%04X", unseen);
 }
 
-static int rank(int type)
+static int rank_of(int type)
 {
 	static const int ranks[] = {
 		[ROGER_DATA] = 0, [ROGER_RESULT] = 1, [ROGER_DECISION] = 2, [ROGER_CONTEXT] = 3
@@ -464,8 +464,8 @@ int rg_message_archive_order(const void *a, const void *b)
 
 	if (x->created_at_ms != y->created_at_ms)
 		return x->created_at_ms < y->created_at_ms ? -1 : 1;
-	if (rank(x->type) != rank(y->type))
-		return rank(x->type) - rank(y->type);
+	if (rank_of(x->type) != rank_of(y->type))
+		return rank_of(x->type) - rank_of(y->type);
 	return (x->position > y->position) - (x->position < y->position);
 }
 

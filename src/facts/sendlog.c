@@ -8,7 +8,8 @@
 /* ---------------------------------------------------------------- keys -- */
 
 /* Split at the first colon; false: there is none. */
-static bool cut(struct roger_str text, struct roger_str *ret_head, struct roger_str *ret_rest)
+static bool cut_at_colon(struct roger_str text, struct roger_str *ret_head,
+			 struct roger_str *ret_rest)
 {
 	const char *colon = text.length ? memchr(text.data, ':', text.length) : NULL;
 	size_t length = colon ? (size_t)(colon - text.data) : 0;
@@ -25,8 +26,9 @@ bool rg_key_split(struct roger_str key, struct rg_key *ret_key)
 	struct rg_key parts;
 	struct roger_str rest;
 
-	if (!cut(key, &parts.task, &rest) || !cut(rest, &parts.verb, &parts.cycle) ||
-	    !parts.task.length || !parts.verb.length || !parts.cycle.length)
+	if (!cut_at_colon(key, &parts.task, &rest) ||
+	    !cut_at_colon(rest, &parts.verb, &parts.cycle) || !parts.task.length ||
+	    !parts.verb.length || !parts.cycle.length)
 		return false;
 	*ret_key = parts;
 	return true;
@@ -206,8 +208,8 @@ bool rg_sendlog_begins(const struct roger_message *message)
 
 /* ---------------------------------------------------------------- rules -- */
 
-static bool due(const struct rg_key_history *history, const struct rg_sendlog_rules *rules,
-		int64_t now_ms, int64_t *ret_due_ms)
+static bool is_due(const struct rg_key_history *history, const struct rg_sendlog_rules *rules,
+		   int64_t now_ms, int64_t *ret_due_ms)
 {
 	int64_t wait_cycles;
 
@@ -244,7 +246,7 @@ enum rg_sendlog_answer rg_sendlog_judge(const struct rg_key_history *history,
 		return RG_SEND_SKIP;
 	if (history->timeouts >= rules->max_attempts)
 		return RG_SEND_USED_UP;
-	return due(history, rules, now_ms, ret_due_ms) ? RG_SEND_AGAIN : RG_SEND_NOT_DUE;
+	return is_due(history, rules, now_ms, ret_due_ms) ? RG_SEND_AGAIN : RG_SEND_NOT_DUE;
 }
 
 static bool is_about(const struct roger_attempt *line, struct roger_str key,
@@ -259,7 +261,8 @@ struct attempts {
 	size_t count;
 };
 
-static bool put(struct attempts *attempts, const struct roger_attempt *line, struct rg_arena *arena)
+static bool put_attempt(struct attempts *attempts, const struct roger_attempt *line,
+			struct rg_arena *arena)
 {
 	size_t i;
 
@@ -280,7 +283,7 @@ int rg_key_history(const struct roger_attempt *lines, size_t count, struct roger
 
 	for (i = 0; i < count; i++)
 		if (!lines[i].pending && is_about(&lines[i], key, target) &&
-		    !put(&attempts, &lines[i], arena))
+		    !put_attempt(&attempts, &lines[i], arena))
 			return rg_fail_memory(err);
 	ret_history->last = attempts.count ? attempts.items[attempts.count - 1] : NULL;
 	ret_history->timeouts = 0;

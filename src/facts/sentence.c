@@ -7,7 +7,7 @@
 /* Words from free text are cut to this. */
 enum { FREE_BYTES_MAX = 240 };
 
-static void add(struct rg_buf *out, const char *before, struct roger_str value)
+static void add_value(struct rg_buf *out, const char *before, struct roger_str value)
 {
 	if (value.length)
 		rg_buf_printf(out, "%s%.*s", before, RG_STR_ARGS(value));
@@ -16,7 +16,7 @@ static void add(struct rg_buf *out, const char *before, struct roger_str value)
 /* Add text of a person or another program, cut, without a broken character at its end. */
 static void add_free(struct rg_buf *out, const char *before, struct roger_str text)
 {
-	add(out, before, rg_str_first(text, FREE_BYTES_MAX));
+	add_value(out, before, rg_str_first(text, FREE_BYTES_MAX));
 }
 
 static void add_span(struct rg_buf *out, const char *before, int64_t from_ms, int64_t to_ms)
@@ -40,7 +40,7 @@ void rg_say_attempt(const struct roger_attempt *attempt, enum roger_event_kind k
 	if (kind == ROGER_EVENT_LATE)
 		rg_buf_add_text(out, ", after its timeout");
 	add_free(out, ": ", attempt->cause);
-	add(out, ", key ", attempt->key);
+	add_value(out, ", key ", attempt->key);
 }
 
 void rg_say_letter(const struct roger_dead_letter *letter, struct rg_buf *out)
@@ -96,7 +96,7 @@ static void say_sent(const struct rg_event *event, struct rg_buf *out)
 		      (long long)event->said.bytes);
 	if (event->outcome > 1)
 		rg_buf_printf(out, ", run %d", event->outcome);
-	add(out, ", in reply to ", event->text);
+	add_value(out, ", in reply to ", event->text);
 }
 
 static void say_read(const struct rg_event *event, struct rg_buf *out)
@@ -136,7 +136,7 @@ void rg_say_message(const struct rg_event *event, struct rg_buf *out)
 	case ROGER_EVENT_RETURNED:
 		add_free(out, "", event->text);
 		if (!event->text.length)
-			add(out, "given back by ", event->said.actor);
+			add_value(out, "given back by ", event->said.actor);
 		break;
 	case ROGER_EVENT_LEASE_EXPIRED:
 		rg_buf_printf(out, "the lease of %.*s expired", RG_STR_ARGS(event->text));
@@ -169,10 +169,10 @@ static void say_completed(const struct rg_event *event, const struct roger_run *
 			  struct rg_buf *out)
 {
 	add_span(out, "after ", event->since_ms, event->said.at_ms);
-	add(out, ", by ", run->source);
-	add(out, "; child: ", rg_str(rg_run_outcome_names[run->outcome]));
+	add_value(out, ", by ", run->source);
+	add_value(out, "; child: ", rg_str(rg_run_outcome_names[run->outcome]));
 	if (run->outcome > ROGER_RUN_SUCCEEDED)
-		add(out, ", exit ", run->exit);
+		add_value(out, ", exit ", run->exit);
 }
 
 void rg_say_run(const struct rg_event *event, const struct roger_run *run, struct rg_buf *out)
@@ -199,7 +199,7 @@ void rg_say_run(const struct rg_event *event, const struct roger_run *run, struc
 	case ROGER_EVENT_FAILED:
 		rg_buf_add_text(out, rg_run_outcome_names[run->outcome]);
 		if (!rg_str_is(run->exit, rg_run_outcome_names[run->outcome]))
-			add(out, ": exit ", run->exit);
+			add_value(out, ": exit ", run->exit);
 		break;
 	case ROGER_EVENT_LOST:
 		add_free(out, "", run->status_reason);

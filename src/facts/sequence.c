@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- order -- */
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	const struct rg_number *x = a, *y = b;
 	int order = rg_str_order(x->reader, y->reader);
@@ -23,7 +23,7 @@ static size_t place_of(const struct rg_sequence *sequence, const struct rg_numbe
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (compare(&sequence->numbers[middle], wanted) < 0)
+		if (compare_numbers(&sequence->numbers[middle], wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -32,11 +32,12 @@ static size_t place_of(const struct rg_sequence *sequence, const struct rg_numbe
 }
 
 /* NULL: not found. */
-static struct rg_number *find(const struct rg_sequence *sequence, const struct rg_number *wanted)
+static struct rg_number *find_number(const struct rg_sequence *sequence,
+				     const struct rg_number *wanted)
 {
 	size_t place = place_of(sequence, wanted);
 
-	return place < sequence->count && !compare(&sequence->numbers[place], wanted)
+	return place < sequence->count && !compare_numbers(&sequence->numbers[place], wanted)
 		       ? &sequence->numbers[place]
 		       : NULL;
 }
@@ -65,7 +66,7 @@ int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str re
 			 struct roger_str sender)
 {
 	const struct rg_number *seen =
-		find(sequence, &(struct rg_number){ .reader = reader, .sender = sender });
+		find_number(sequence, &(struct rg_number){ .reader = reader, .sender = sender });
 
 	return seen ? seen->seq : 0;
 }
@@ -88,7 +89,7 @@ void rg_sequence_renew(struct rg_sequence *sequence)
 int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader, struct roger_str sender,
 		    int64_t number, struct roger_err *err)
 {
-	struct rg_number seen = { reader, sender, number }, *there = find(sequence, &seen);
+	struct rg_number seen = { reader, sender, number }, *there = find_number(sequence, &seen);
 	size_t place = place_of(sequence, &seen), behind = sequence->count - place;
 
 	if (number < 0 || number > RG_SEQ_MAX)
@@ -319,15 +320,16 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 }
 
 /* Another program's file may list names in any order; roger's own is in this one. */
-static void sort(struct rg_sequence *sequence)
+static void sort_lists(struct rg_sequence *sequence)
 {
 	size_t i = 1;
 
 	while (i < sequence->count &&
-	       compare(&sequence->numbers[i - 1], &sequence->numbers[i]) <= 0)
+	       compare_numbers(&sequence->numbers[i - 1], &sequence->numbers[i]) <= 0)
 		i++;
 	if (i < sequence->count)
-		qsort(sequence->numbers, sequence->count, sizeof *sequence->numbers, compare);
+		qsort(sequence->numbers, sequence->count, sizeof *sequence->numbers,
+		      compare_numbers);
 }
 
 int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence,
@@ -347,7 +349,7 @@ int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence,
 	if (r < 0)
 		return r;
 
-	sort(sequence);
+	sort_lists(sequence);
 	*ret_sequence = sequence;
 	sequence = NULL;
 	return ROGER_OK;

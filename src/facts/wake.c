@@ -40,8 +40,8 @@ static const struct placeholder *find_placeholder(const struct placeholder *all,
 	return NULL;
 }
 
-static void fill(struct roger_str word, const struct placeholder *all, size_t count,
-		 struct rg_buf *out)
+static void fill_placeholders(struct roger_str word, const struct placeholder *all, size_t count,
+			      struct rg_buf *out)
 {
 	const struct placeholder *found;
 
@@ -60,7 +60,7 @@ void rg_wake_fill_agent(struct roger_str word, struct roger_str agent, struct rg
 {
 	const struct placeholder all[] = { { RG_STR("{agent}"), agent } };
 
-	fill(word, all, 1, out);
+	fill_placeholders(word, all, 1, out);
 }
 
 void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, struct rg_buf *out)
@@ -74,5 +74,5 @@ void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, st
 		{ RG_STR("{session}"), values->session },
 	};
 
-	fill(word, all, sizeof all / sizeof *all, out);
+	fill_placeholders(word, all, sizeof all / sizeof *all, out);
 }

@@ -267,7 +267,7 @@ static int read_instant(const char *member, struct roger_str text, int64_t *ret_
 			      "%s: expected a time such as 2026-04-24T10:40:00+08:00", member);
 }
 
-static int contradiction(const char *member, const char *what, struct roger_err *err)
+static int fail_contradiction(const char *member, const char *what, struct roger_err *err)
 {
 	return rg_fail_member(err, ROGER_EDATA, member, "%s: %s", member, what);
 }
@@ -277,31 +277,34 @@ static int check_receipts(const struct roger_run *run, const struct rg_receipts 
 			  struct roger_err *err)
 {
 	if (!receipts->dispatched_ms)
-		return contradiction("dispatchAt", "empty", err);
+		return fail_contradiction("dispatchAt", "empty", err);
 	if (!run->status_updated_at.length)
-		return contradiction("statusUpdatedAt", "empty", err);
+		return fail_contradiction("statusUpdatedAt", "empty", err);
 	if (receipts->expected_by_ms < receipts->dispatched_ms)
-		return contradiction("expectedBy", "is before dispatchAt", err);
+		return fail_contradiction("expectedBy", "is before dispatchAt", err);
 	if (receipts->completed_ms && receipts->completed_ms < receipts->dispatched_ms)
-		return contradiction("completionReceivedAt", "is before dispatchAt", err);
+		return fail_contradiction("completionReceivedAt", "is before dispatchAt", err);
 	if (receipts->forwarded && !receipts->completed_ms)
-		return contradiction("forwardedToMain",
-				     "is true without a completion receipt, which contradicts",
-				     err);
+		return fail_contradiction("forwardedToMain",
+					  "is true without a completion receipt, which contradicts",
+					  err);
 	if (run->source.length && !receipts->completed_ms)
-		return contradiction("resultSource", "is set without a completion receipt", err);
+		return fail_contradiction("resultSource", "is set without a completion receipt",
+					  err);
 	if (receipts->completed_ms && !run->source.length)
-		return contradiction("resultSource", "is missing beside a completion receipt", err);
+		return fail_contradiction("resultSource", "is missing beside a completion receipt",
+					  err);
 	if (run->evidence.length && !receipts->forwarded)
-		return contradiction("forwardEvidence", "is set, but forwardedToMain is false",
-				     err);
+		return fail_contradiction("forwardEvidence", "is set, but forwardedToMain is false",
+					  err);
 	if (receipts->recoveries && !receipts->last_recovery_ms)
-		return contradiction("lastRecoveryAt", "is missing beside recoveryAttemptCount",
-				     err);
+		return fail_contradiction("lastRecoveryAt",
+					  "is missing beside recoveryAttemptCount", err);
 	if (receipts->last_recovery_ms && !receipts->recoveries)
-		return contradiction("recoveryAttemptCount", "is 0 beside lastRecoveryAt", err);
+		return fail_contradiction("recoveryAttemptCount", "is 0 beside lastRecoveryAt",
+					  err);
 	if (receipts->last_recovery_ms && receipts->last_recovery_ms < receipts->dispatched_ms)
-		return contradiction("lastRecoveryAt", "is before dispatchAt", err);
+		return fail_contradiction("lastRecoveryAt", "is before dispatchAt", err);
 	return ROGER_OK;
 }
 
@@ -368,8 +371,8 @@ static int check_explicit(const struct rg_value *object, struct roger_err *err)
 
 	for (i = 0; i < sizeof nullable / sizeof *nullable; i++)
 		if (!rg_json_member(object, nullable[i]))
-			return contradiction(nullable[i], "is missing; write null for no value",
-					     err);
+			return fail_contradiction(nullable[i],
+						  "is missing; write null for no value", err);
 	return ROGER_OK;
 }
 

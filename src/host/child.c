@@ -117,7 +117,8 @@ static bool wait_at_gate(int gate)
 	return got == 1;
 }
 
-_Noreturn static void become(const struct rg_child *child, pid_t parent, int gate, int streams[3])
+_Noreturn static void become_program(const struct rg_child *child, pid_t parent, int gate,
+				     int streams[3])
 {
 	int i, error;
 
@@ -167,7 +168,7 @@ static char **copy_words(struct rg_arena *arena, struct roger_strs words)
 	return copy;
 }
 
-static bool sets(char *const *settings, const char *variable)
+static bool sets_variable(char *const *settings, const char *variable)
 {
 	size_t length = strcspn(variable, "="), i;
 
@@ -192,14 +193,15 @@ static char **join_environment(struct rg_arena *arena, char *const *settings)
 		return NULL;
 	count = 0;
 	for (i = 0; environ && environ[i]; i++)
-		if (!sets(settings, environ[i]))
+		if (!sets_variable(settings, environ[i]))
 			joined[count++] = environ[i];
 	for (i = 0; settings[i]; i++)
 		joined[count++] = settings[i];
 	return joined;
 }
 
-static int prepare(struct rg_child *child, const struct rg_child_wish *wish, struct roger_err *err)
+static int prepare_child(struct rg_child *child, const struct rg_child_wish *wish,
+			 struct roger_err *err)
 {
 	char **more;
 
@@ -335,7 +337,7 @@ static int fork_child(struct rg_child *child, int gate, int streams[3], struct r
 		return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno,
 			       "start a process");
 	if (pid == 0)
-		become(child, parent, gate, streams);
+		become_program(child, parent, gate, streams);
 	/* Parent and child both do it, so that it is done whichever runs first. */
 	setpgid(pid, pid);
 	child->pid = pid;
@@ -347,7 +349,7 @@ static int fork_child(struct rg_child *child, int gate, int streams[3], struct r
 
 /* Write all of a piece, however slow the output is; to negative: drop it.  False: nobody reads the
  * output any more. */
-static bool pour(int to, const char *data, size_t length)
+static bool pour_out(int to, const char *data, size_t length)
 {
 	struct pollfd out = { .fd = to, .events = POLLOUT };
 	ssize_t done;
@@ -368,7 +370,7 @@ static bool pour(int to, const char *data, size_t length)
  * Wait until the process at the other end of the line is gone, then pass on what the program
  * prints, as if it had our streams itself.  Makes only calls that are allowed after a fork.
  */
-_Noreturn static void guard(const struct rg_child *child, int line)
+_Noreturn static void guard_output(const struct rg_child *child, int line)
 {
 	static char piece[PASS_BYTES];
 	int files[1 + 2 * STREAMS] = { line }, i;
@@ -405,7 +407,7 @@ _Noreturn static void guard(const struct rg_child *child, int line)
 				continue;
 			if (got <= 0)
 				in[i].fd = -1;
-			else if (!pour(files[1 + STREAMS + i], piece, (size_t)got))
+			else if (!pour_out(files[1 + STREAMS + i], piece, (size_t)got))
 				files[1 + STREAMS + i] = -1;
 		}
 	}
@@ -427,7 +429,7 @@ static int start_guard(struct rg_child *child, struct roger_err *err)
 		return r;
 	child->guard = fork();
 	if (child->guard == 0)
-		guard(child, line);
+		guard_output(child, line);
 	if (child->guard > 0)
 		return ROGER_OK;
 	child->guard = 0;
@@ -455,7 +457,8 @@ static void open_end(struct rg_child *child)
 		child->end = RG_NO_FILE;
 }
 
-static int start(struct rg_child *child, const struct rg_child_wish *wish, struct roger_err *err)
+static int start_child(struct rg_child *child, const struct rg_child_wish *wish,
+		       struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int nowhere = RG_NO_FILE;
 	RG_CLEANUP(rg_file_closep) int output = RG_NO_FILE;
@@ -464,7 +467,7 @@ static int start(struct rg_child *child, const struct rg_child_wish *wish, struc
 	int streams[3] = { child->streams.input, child->streams.output, child->streams.errors };
 	int gates[2], i, r;
 
-	r = prepare(child, wish, err);
+	r = prepare_child(child, wish, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_nowhere(&nowhere, err);
 	if (r == ROGER_OK)
@@ -505,7 +508,7 @@ int rg_child_start(const struct rg_child_wish *wish, struct rg_child **ret_child
 	r = new_child(wish->streams, &child, err);
 	if (r < 0)
 		return r;
-	r = start(child, wish, err);
+	r = start_child(child, wish, err);
 	if (r < 0) {
 		rg_child_free(child);
 		return r;
@@ -667,7 +670,7 @@ static void take_signals(struct rg_child *child)
 
 /* ---------------------------------------------------------------- output -- */
 
-static size_t waiting(const struct stream *stream)
+static size_t waiting_bytes(const struct stream *stream)
 {
 	return stream->pending.length - stream->passed;
 }
@@ -682,7 +685,8 @@ static void lose_output(struct stream *stream, int error)
 /* Write as much as the output takes without blocking. */
 static void pass_on(struct stream *stream)
 {
-	size_t piece = waiting(stream) < stream->pass_most ? waiting(stream) : stream->pass_most;
+	size_t piece = waiting_bytes(stream) < stream->pass_most ? waiting_bytes(stream)
+								 : stream->pass_most;
 	ssize_t done = write(output_of(stream), stream->pending.data + stream->passed, piece);
 
 	if (done < 0 && errno == EINTR)
@@ -697,7 +701,7 @@ static void pass_on(struct stream *stream)
 		return;
 	}
 	stream->passed += (size_t)done;
-	if (waiting(stream) == 0) {
+	if (waiting_bytes(stream) == 0) {
 		stream->passed = 0;
 		rg_buf_clear(&stream->pending);
 	}
@@ -766,8 +770,8 @@ static bool wait_for(struct pollfd *polls, nfds_t count, int wait_ms)
 
 /* Sleep until there is something to do, and do it; most: stop reading at this much pending output.
  */
-static void step(struct rg_child *child, int64_t until_ns, size_t most, rg_child_see *see,
-		 void *context)
+static void step_streams(struct rg_child *child, int64_t until_ns, size_t most, rg_child_see *see,
+			 void *context)
 {
 	struct stream *printed = child->printed;
 	struct pollfd polls[2 + 2 * STREAMS] = {
@@ -778,10 +782,11 @@ static void step(struct rg_child *child, int64_t until_ns, size_t most, rg_child
 	int i;
 
 	for (i = 0; i < STREAMS; i++) {
-		bool full = waiting(&printed[i]) > 0 && waiting(&printed[i]) >= most;
+		bool full = waiting_bytes(&printed[i]) > 0 && waiting_bytes(&printed[i]) >= most;
 
 		in[i] = (struct pollfd){ .fd = full ? -1 : printed[i].from, .events = POLLIN };
-		out[i] = (struct pollfd){ .fd = waiting(&printed[i]) ? output_of(&printed[i]) : -1,
+		out[i] = (struct pollfd){ .fd = waiting_bytes(&printed[i]) ? output_of(&printed[i])
+									   : -1,
 					  .events = POLLOUT };
 	}
 	if (!wait_for(polls, sizeof polls / sizeof *polls, wait_ms_until(child, until_ns)))
@@ -802,14 +807,14 @@ bool rg_child_watch(struct rg_child *child, int64_t until_ns, rg_child_see *see,
 {
 	while (!child->past) {
 		/* Read one piece at a time, so that a slow reader slows the program down. */
-		step(child, until_ns, 1, see, context);
+		step_streams(child, until_ns, 1, see, context);
 		if (!child->past && rg_clock_monotonic_ns() >= until_ns)
 			return false;
 	}
 	return true;
 }
 
-static enum rg_child_end reap(struct rg_child *child, int *ret_status)
+static enum rg_child_end reap_child(struct rg_child *child, int *ret_status)
 {
 	int status = 0;
 	pid_t done;
@@ -835,7 +840,7 @@ static bool is_heard(const struct rg_child *child)
 
 	for (i = 0; i < STREAMS; i++)
 		if (child->printed[i].from != RG_NO_FILE &&
-		    waiting(&child->printed[i]) < LAST_BYTES_MAX)
+		    waiting_bytes(&child->printed[i]) < LAST_BYTES_MAX)
 			return true;
 	return false;
 }
@@ -852,10 +857,10 @@ enum rg_child_end rg_child_finish(struct rg_child *child, bool kill_rest, rg_chi
 	if (kill_rest)
 		rg_child_signal(child, SIGKILL);
 	while (is_heard(child) && rg_clock_monotonic_ns() < until_ns)
-		step(child, until_ns, LAST_BYTES_MAX, see, context);
+		step_streams(child, until_ns, LAST_BYTES_MAX, see, context);
 	for (i = 0; i < STREAMS; i++)
 		child->printed[i].from = rg_file_close(child->printed[i].from);
-	return reap(child, ret_status);
+	return reap_child(child, ret_status);
 }
 
 /* Was this process asked to end?  The program has ended already. */
@@ -877,9 +882,9 @@ int rg_child_flush(struct rg_child *child)
 	bool called_off;
 	int i;
 
-	while (waiting(&child->printed[0]) || waiting(&child->printed[1])) {
+	while (waiting_bytes(&child->printed[0]) || waiting_bytes(&child->printed[1])) {
 		for (i = 0; i < STREAMS; i++)
-			polls[i] = (struct pollfd){ .fd = waiting(&child->printed[i])
+			polls[i] = (struct pollfd){ .fd = waiting_bytes(&child->printed[i])
 								  ? output_of(&child->printed[i])
 								  : -1,
 						    .events = POLLOUT };
@@ -888,7 +893,7 @@ int rg_child_flush(struct rg_child *child)
 			continue;
 		called_off = polls[STREAMS].revents && is_called_off(child);
 		for (i = 0; i < STREAMS; i++) {
-			if (called_off && waiting(&child->printed[i]))
+			if (called_off && waiting_bytes(&child->printed[i]))
 				lose_output(&child->printed[i], EINTR);
 			else if (polls[i].revents)
 				pass_on(&child->printed[i]);
@@ -912,7 +917,7 @@ struct rg_child *rg_child_free(struct rg_child *child)
 	end_guard(child);
 	if (child->gate != RG_NO_FILE) {
 		child->gate = rg_file_close(child->gate);
-		reap(child, &status);
+		reap_child(child, &status);
 	}
 	rg_file_close(child->end);
 	for (i = 0; i < STREAMS; i++) {

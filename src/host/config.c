@@ -279,8 +279,8 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 	return expected ? rg_config_wrong(shown->origin, shown->key, expected, err) : ROGER_OK;
 }
 
-static int change(const struct rg_config_source *source, size_t i, struct roger_str text,
-		  size_t line, struct roger_err *err)
+static int change_setting(const struct rg_config_source *source, size_t i, struct roger_str text,
+			  size_t line, struct roger_err *err)
 {
 	struct roger_str copy;
 	int r;
@@ -299,7 +299,7 @@ static int change(const struct rg_config_source *source, size_t i, struct roger_
 
 /* What a mistyped or misplaced key may have meant, and the section of that; without a length:
  * nothing. */
-static struct roger_str suggest(struct roger_str typed, const char **ret_section)
+static struct roger_str suggest_setting(struct roger_str typed, const char **ret_section)
 {
 	struct rg_nearest best = { 0 };
 	size_t i;
@@ -318,11 +318,11 @@ static struct roger_str suggest(struct roger_str typed, const char **ret_section
 }
 
 /* Another program has settings of its own; what looks like one of ours is mistyped. */
-static int unknown(const struct rg_config_source *source, const char *section,
-		   const struct rg_yaml *node, struct roger_err *err)
+static int take_unknown(const struct rg_config_source *source, const char *section,
+			const struct rg_yaml *node, struct roger_err *err)
 {
 	const char *where;
-	const struct roger_str meant = suggest(node->key, &where);
+	const struct roger_str meant = suggest_setting(node->key, &where);
 	struct roger_str origin, key;
 	int r;
 
@@ -355,8 +355,8 @@ static size_t find_setting(const char *section, struct roger_str name)
 }
 
 /* What two settings of a section must be together.  Guilty is the first, where a person set it. */
-static int misfits(const struct rg_config *config, const char *section, const char *first,
-		   const char *second, const char *expected, struct roger_err *err)
+static int fail_misfit(const struct rg_config *config, const char *section, const char *first,
+		       const char *second, const char *expected, struct roger_err *err)
 {
 	const struct roger_setting *guilty =
 		rg_config_setting_at(config, find_setting(section, rg_str(first)));
@@ -385,19 +385,19 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 	return r;
 }
 
-static int check(const struct rg_config *config, struct roger_err *err)
+static int check_config(const struct rg_config *config, struct roger_err *err)
 {
 	const char *file = config->jsonl_file.data, *database = config->database_file.data;
 	const size_t length = config->database_file.length;
 
 	/* Nor may SQLite take the journal for its own, as FILE-journal or FILE-wal. */
 	if (strncmp(file, database, length) == 0 && (!file[length] || file[length] == '-'))
-		return misfits(config, "storage", "jsonl_file", "database_file",
-			       "database_file and jsonl_file to name files of their own", err);
+		return fail_misfit(config, "storage", "jsonl_file", "database_file",
+				   "database_file and jsonl_file to name files of their own", err);
 	/* Later attempts would otherwise come sooner than the second one. */
 	if (config->wake_backoff_most_ms < config->wake_backoff_ms)
-		return misfits(config, "wake", "backoff_most", "backoff",
-			       "backoff_most to be at least backoff", err);
+		return fail_misfit(config, "wake", "backoff_most", "backoff",
+				   "backoff_most to be at least backoff", err);
 	return check_groups(config, err);
 }
 
@@ -434,7 +434,7 @@ static int read_setting(const struct rg_config_source *source, const char *secti
 	if (source->foreign && !*section)
 		return ROGER_OK;
 	if (i == SETTING_COUNT)
-		return unknown(source, section, node, err);
+		return take_unknown(source, section, node, err);
 	shown = rg_config_setting_at(source->config, i);
 	at = (char *)source->config + table[i].offset;
 	if (table[i].kind == NAMES)
@@ -446,7 +446,7 @@ static int read_setting(const struct rg_config_source *source, const char *secti
 	if (table[i].kind == NUMBER && node->quoted)
 		return rg_config_wrong_node(source, node, shown->key,
 					    "a whole number without quotes", err);
-	return change(source, i, node->value, node->line, err);
+	return change_setting(source, i, node->value, node->line, err);
 }
 
 static int read_member(const struct rg_config_source *source, const char *root,
@@ -477,7 +477,7 @@ static int read_root(const struct rg_config_source *source, const struct rg_yaml
 		return rg_fail(err, ROGER_ECONFIG, 0, "%s:%zu: expected settings", source->name,
 			       root->line);
 	r = read_each(source, "", root, "settings", read_member, err);
-	return r < 0 ? r : check(source->config, err);
+	return r < 0 ? r : check_config(source->config, err);
 }
 
 /* What a file holds, or cannot be opened for, is the configuration's fault; memory is not. */
@@ -814,8 +814,8 @@ static int load_environment(struct rg_config *config, struct roger_err *err)
 
 		value = getenv(names[i]);
 		if (value && *value)
-			r = change(&source, find_setting("", rg_str(names[i + 1])), rg_str(value),
-				   0, err);
+			r = change_setting(&source, find_setting("", rg_str(names[i + 1])),
+					   rg_str(value), 0, err);
 	}
 	return r;
 }

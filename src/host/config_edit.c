@@ -10,7 +10,7 @@
 static const char name[] = "config.yaml", key[] = "store:";
 
 /* All but the line of the setting, and that line at the end. */
-static void compose(struct roger_str text, struct roger_str address, struct rg_buf *out)
+static void compose_text(struct roger_str text, struct roger_str address, struct rg_buf *out)
 {
 	struct roger_str line;
 
@@ -27,7 +27,7 @@ static void compose(struct roger_str text, struct roger_str address, struct rg_b
 }
 
 /* Does it say what it is to say? */
-static int check(struct roger_str text, struct roger_str address, struct roger_err *err)
+static int check_text(struct roger_str text, struct roger_str address, struct roger_err *err)
 {
 	struct rg_config *config = NULL;
 	int r = rg_config_new(&config, err);
@@ -58,8 +58,8 @@ int rg_config_set_store(const char *root, struct roger_str address, bool only_ch
 		r = rg_file_read_all_at(folder, name, RG_CONFIG_BYTES_MAX, &text, NULL, err);
 	if (r < 0)
 		return r;
-	compose(rg_buf_str(&text), address, &changed);
-	r = changed.failed ? rg_fail_memory(err) : check(rg_buf_str(&changed), address, err);
+	compose_text(rg_buf_str(&text), address, &changed);
+	r = changed.failed ? rg_fail_memory(err) : check_text(rg_buf_str(&changed), address, err);
 	if (r < 0 || only_check || rg_str_equal(rg_buf_str(&text), rg_buf_str(&changed)))
 		return r;
 	return rg_file_replace(folder, name, rg_buf_str(&changed), true, err);

@@ -106,8 +106,8 @@ static int add_group(struct rg_config *config, struct roger_str name, struct rg_
 }
 
 /* "lead, reviewer" */
-static int show(struct rg_config *config, struct roger_strs texts, const char *between,
-		struct roger_setting *shown, struct roger_err *err)
+static int show_list(struct rg_config *config, struct roger_strs texts, const char *between,
+		     struct roger_setting *shown, struct roger_err *err)
 {
 	struct rg_buf text = { .maximum = SIZE_MAX };
 	size_t i;
@@ -141,7 +141,7 @@ static int read_agents(const struct rg_config_source *source, const struct rg_ya
 		    !rg_names_add(names, name))
 			return rg_fail_memory(err);
 	}
-	return show(source->config, rg_names_list(names), ", ", shown, err);
+	return show_list(source->config, rg_names_list(names), ", ", shown, err);
 }
 
 /* What is configured twice counts as it is there last. */
@@ -206,7 +206,7 @@ int rg_config_read_words(const struct rg_config_source *source, const struct rg_
 			return rg_fail_memory(err);
 	}
 	*ret_words = words;
-	return show(source->config, words, " ", shown, err);
+	return show_list(source->config, words, " ", shown, err);
 }
 
 int rg_config_read_names(const struct rg_config_source *source, const struct rg_yaml *node,

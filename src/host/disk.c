@@ -86,7 +86,7 @@ static void find_type(int folder, char to[TYPE_BYTES])
 		snprintf(to, TYPE_BYTES, "%.*s", (int)strcspn(type + 3, " \n"), type + 3);
 }
 
-static int fail(const char *path, const char *name, const char *why, struct roger_err *err)
+static int fail_on_disk(const char *path, const char *name, const char *why, struct roger_err *err)
 {
 	return rg_fail(err, ROGER_ECONFIG, 0,
 		       "'%.2000s' is on %s, %s: keep the workspace on a disk of one machine, run "
@@ -129,10 +129,11 @@ int rg_disk_check(int folder, const char *path, bool tried, struct roger_err *er
 		disk = rg_disk_judge(magic, type, &name);
 	}
 	if (disk == RG_DISK_REFUSED && (!said || strcmp(said, "alone") != 0))
-		return fail(path, name,
-			    "which other machines may use, too, and where locks and maps do not "
-			    "hold between them (ROGER_DISK=alone, where nobody else does)",
-			    err);
+		return fail_on_disk(
+			path, name,
+			"which other machines may use, too, and where locks and maps do not "
+			"hold between them (ROGER_DISK=alone, where nobody else does)",
+			err);
 	return tried ? try_once(folder, path, name, err) : ROGER_OK;
 }
 
@@ -205,5 +206,5 @@ int rg_disk_try(int folder, const char *path, struct roger_err *err)
 		why = "where a file cannot be put in its place";
 	(void)!rg_file_remove(folder, name, NULL);
 	(void)!rg_file_remove(folder, next, NULL);
-	return r == ROGER_OK && why ? fail(path, "a file system", why, err) : r;
+	return r == ROGER_OK && why ? fail_on_disk(path, "a file system", why, err) : r;
 }

@@ -276,7 +276,8 @@ int rg_file_close_to_others(int folder, const char *name, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int seek(int file, int from, const char *name, uint64_t *ret_offset, struct roger_err *err)
+static int seek_file(int file, int from, const char *name, uint64_t *ret_offset,
+		     struct roger_err *err)
 {
 	off_t offset = lseek(file, 0, from);
 
@@ -288,7 +289,7 @@ static int seek(int file, int from, const char *name, uint64_t *ret_offset, stru
 
 int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err)
 {
-	return seek(file, SEEK_END, name, ret_size, err);
+	return seek_file(file, SEEK_END, name, ret_size, err);
 }
 
 /*
@@ -464,7 +465,7 @@ int rg_file_write(int file, const void *data, size_t length, const char *name,
 
 int rg_file_tell(int file, const char *name, uint64_t *ret_offset, struct roger_err *err)
 {
-	return seek(file, SEEK_CUR, name, ret_offset, err);
+	return seek_file(file, SEEK_CUR, name, ret_offset, err);
 }
 
 int rg_file_sync(int file, const char *name, struct roger_err *err)

@@ -43,7 +43,7 @@ struct reading {
 };
 
 /* Read until the piece has that many bytes to take, or the file ends; returns how many it has. */
-static size_t fill(struct reading *reading, size_t want)
+static size_t fill_piece(struct reading *reading, size_t want)
 {
 	size_t got;
 
@@ -64,9 +64,9 @@ static size_t fill(struct reading *reading, size_t want)
 }
 
 /* Take the next bytes; NULL: the file has fewer. */
-static const unsigned char *take(struct reading *reading, size_t length)
+static const unsigned char *take_bytes(struct reading *reading, size_t length)
 {
-	if (fill(reading, length) < length)
+	if (fill_piece(reading, length) < length)
 		return NULL;
 	reading->at += length;
 	return (unsigned char *)reading->piece + reading->at - length;
@@ -80,11 +80,11 @@ static uint32_t number_at(const unsigned char *at)
 /* In version 4, read how many bytes at the end of the previous name are replaced. */
 static bool take_cut(struct reading *reading, size_t *ret_cut)
 {
-	const unsigned char *byte = take(reading, 1);
+	const unsigned char *byte = take_bytes(reading, 1);
 	size_t cut = byte ? *byte & 127 : 0;
 
 	while (byte && *byte & 128 && cut < NAME_BYTES_MAX) {
-		byte = take(reading, 1);
+		byte = take_bytes(reading, 1);
 		cut = byte ? (cut + 1) << 7 | (*byte & 127) : 0;
 	}
 	*ret_cut = cut;
@@ -94,7 +94,7 @@ static bool take_cut(struct reading *reading, size_t *ret_cut)
 /* Read the rest of an entry, from its flags on; its name ends with a NUL. */
 static bool read_name(struct reading *reading, uint32_t version, size_t before_flags)
 {
-	const unsigned char *flags = take(reading, 2);
+	const unsigned char *flags = take_bytes(reading, 2);
 	size_t stated, head = before_flags + 2, cut = 0, kept = 0, there, length, padding;
 	const char *end;
 
@@ -102,7 +102,7 @@ static bool read_name(struct reading *reading, uint32_t version, size_t before_f
 		return false;
 	stated = (size_t)(flags[0] & 15) << 8 | flags[1];
 	if (version >= 3 && flags[0] & 0x40) {
-		if (!take(reading, 2))
+		if (!take_bytes(reading, 2))
 			return false;
 		head += 2;
 	}
@@ -112,16 +112,17 @@ static bool read_name(struct reading *reading, uint32_t version, size_t before_f
 			return false;
 		kept -= cut;
 	}
-	there = fill(reading, NAME_BYTES_MAX); /* which may move the piece */
+	there = fill_piece(reading, NAME_BYTES_MAX); /* which may move the piece */
 	end = memchr(reading->piece + reading->at, '\0', there);
 	length = end ? (size_t)(end - reading->piece) - reading->at : NAME_BYTES_MAX;
 	if (kept + length >= NAME_BYTES_MAX)
 		return false;
-	memcpy(reading->name + kept, take(reading, length + 1), length + 1);
+	memcpy(reading->name + kept, take_bytes(reading, length + 1), length + 1);
 	reading->named = kept + length;
 	/* Each entry is padded to a multiple of eight, and its name ends with a NUL at least. */
 	padding = version == 4 ? 0 : 7 - (head + length) % 8;
-	return take(reading, padding) && stated == (reading->named < 4095 ? reading->named : 4095);
+	return take_bytes(reading, padding) &&
+	       stated == (reading->named < 4095 ? reading->named : 4095);
 }
 
 /* Skip the extensions but "link", which has the hash of the other half of a split index. */
@@ -130,13 +131,13 @@ static bool read_extensions(struct reading *reading, size_t hash)
 	const unsigned char *head, *text;
 	size_t length, i;
 
-	while (fill(reading, hash + 1) > hash) {
-		head = take(reading, 8);
+	while (fill_piece(reading, hash + 1) > hash) {
+		head = take_bytes(reading, 8);
 		if (!head)
 			return false;
 		length = number_at(head + 4);
 		if (!memcmp(head, "link", 4)) {
-			text = length >= hash ? take(reading, hash) : NULL;
+			text = length >= hash ? take_bytes(reading, hash) : NULL;
 			for (i = 0; text && i < hash; i++)
 				snprintf(reading->shared + 2 * i, 3, "%02x", text[i]);
 			if (!text)
@@ -144,12 +145,12 @@ static bool read_extensions(struct reading *reading, size_t hash)
 			length -= hash;
 		}
 		for (; length > PIECE_BYTES; length -= PIECE_BYTES)
-			if (!take(reading, PIECE_BYTES))
+			if (!take_bytes(reading, PIECE_BYTES))
 				return false;
-		if (!take(reading, length))
+		if (!take_bytes(reading, length))
 			return false;
 	}
-	return fill(reading, hash) == hash;
+	return fill_piece(reading, hash) == hash;
 }
 
 /* ------------------------------------------------------------ what counts -- */
@@ -180,7 +181,8 @@ static bool is_used(const struct looking *looking, rg_git_uses *uses, const char
 }
 
 /* Is the tracked path the watched one, a link or submodule above it, or below it? */
-static bool concerns(const struct looking *looking, size_t watch, const char *name, size_t named)
+static bool is_concerned(const struct looking *looking, size_t watch, const char *name,
+			 size_t named)
 {
 	const struct roger_str inside = looking->inside[watch];
 	rg_git_uses *uses = looking->watches[watch].uses;
@@ -205,7 +207,7 @@ static bool see_name(struct looking *looking, const char *name, size_t length)
 	size_t i;
 
 	for (i = 0; i < looking->count; i++)
-		if (concerns(looking, i, name, length))
+		if (is_concerned(looking, i, name, length))
 			return rg_arena_print(looking->arena, &path, "%s/%s", looking->base,
 					      name) &&
 			       (rg_str_among(looking->tracked, path) ||
@@ -216,7 +218,7 @@ static bool see_name(struct looking *looking, const char *name, size_t length)
 /* Read a whole index; hash: bytes of a hash.  false: no index with such hashes, or no memory. */
 static bool read_entries(struct reading *reading, size_t hash, struct looking *looking)
 {
-	const unsigned char *head = take(reading, 12);
+	const unsigned char *head = take_bytes(reading, 12);
 	uint32_t version, count;
 
 	if (!head || memcmp(head, "DIRC", 4) != 0)
@@ -224,7 +226,7 @@ static bool read_entries(struct reading *reading, size_t hash, struct looking *l
 	version = number_at(head + 4);
 	reading->name[0] = '\0';
 	for (count = number_at(head + 8); count; count--) {
-		if (version < 2 || version > 4 || !take(reading, STAT_BYTES + hash) ||
+		if (version < 2 || version > 4 || !take_bytes(reading, STAT_BYTES + hash) ||
 		    !read_name(reading, version, STAT_BYTES + hash))
 			return false;
 		if (!see_name(looking, reading->name, reading->named))

@@ -22,7 +22,7 @@ static int fail_create(const char *path, const char *what, struct roger_err *err
  * What a path leads to, "" where nothing is.  A file that another process makes between the two
  * calls is found by the next try.
  */
-static int resolve(const char *path, char to[PATH_MAX], struct roger_err *err)
+static int resolve_path(const char *path, char to[PATH_MAX], struct roger_err *err)
 {
 	struct stat facts;
 	int try;
@@ -50,7 +50,7 @@ int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out, bool
 	int r;
 
 	*ret_found = false;
-	r = resolve(path, real, err);
+	r = resolve_path(path, real, err);
 	if (r < 0 || !real[0])
 		return r;
 	if (stat(real, &facts) == 0 && S_ISREG(facts.st_mode) &&
@@ -94,7 +94,7 @@ static int find_target(const char *path, char to[PATH_MAX], mode_t *ret_mode, st
 	mode_t mask;
 	int r;
 
-	r = resolve(path, to, err);
+	r = resolve_path(path, to, err);
 	if (r < 0)
 		return r;
 	if (!to[0])

@@ -23,8 +23,8 @@ struct checking {
 };
 
 RG_PRINTF(5, 6)
-static int see(const struct checking *checking, struct roger_breach problem, bool fixed,
-	       struct roger_err *err, const char *format, ...)
+static int report_breach(const struct checking *checking, struct roger_breach problem, bool fixed,
+			 struct roger_err *err, const char *format, ...)
 {
 	char what[300];
 	va_list args;
@@ -36,8 +36,8 @@ static int see(const struct checking *checking, struct roger_breach problem, boo
 	return checking->see(checking->context, &problem, fixed, err);
 }
 
-static struct roger_breach at(const struct place *place, enum roger_breach_kind kind,
-			      enum roger_severity severity)
+static struct roger_breach breach_at(const struct place *place, enum roger_breach_kind kind,
+				     enum roger_severity severity)
 {
 	return (struct roger_breach){ .kind = (int)kind,
 				      .severity = (int)severity,
@@ -63,9 +63,9 @@ static int check_mode(const struct checking *checking, const struct place *place
 		return ROGER_OK;
 	fixed = checking->fix &&
 		rg_file_close_to_others(place->folder, place->name, NULL) == ROGER_OK;
-	return see(checking, at(place, ROGER_BREACH_MODE, ROGER_REPAIRABLE), fixed, err,
-		   "others than its owner may use it; expected mode %s",
-		   facts->kind == RG_FILE_FOLDER ? "0700" : "0600");
+	return report_breach(checking, breach_at(place, ROGER_BREACH_MODE, ROGER_REPAIRABLE), fixed,
+			     err, "others than its owner may use it; expected mode %s",
+			     facts->kind == RG_FILE_FOLDER ? "0700" : "0600");
 }
 
 /* Is it NAME.new-SPACE-PID, or NAME.new-PID of earlier versions?  Then read its process. */
@@ -86,7 +86,7 @@ static int check_leftover(const struct checking *checking, const struct place *p
 			  int64_t changed_ms, bool *ret_removed, struct roger_err *err)
 {
 	enum { TOO_NEW_MS = 60000 };
-	struct roger_breach breach = at(place, ROGER_BREACH_PLACE, ROGER_NOTE);
+	struct roger_breach breach = breach_at(place, ROGER_BREACH_PLACE, ROGER_NOTE);
 	int64_t space, process;
 
 	if (!is_leftover(place->name, &space, &process))
@@ -95,15 +95,17 @@ static int check_leftover(const struct checking *checking, const struct place *p
 	if (space != (int64_t)rg_file_own_space())
 		return rg_clock_ms() - changed_ms < TOO_NEW_MS
 			       ? ROGER_OK
-			       : see(checking, breach, false, err,
-				     "its process cannot be seen from here (another container?): "
-				     "remove it where that does not run any more");
+			       : report_breach(checking, breach, false, err,
+					       "its process cannot be seen from here (another "
+					       "container?): "
+					       "remove it where that does not run any more");
 	if (rg_process_lives(process))
 		return ROGER_OK;
 	breach.fixable = true;
 	*ret_removed =
 		checking->fix && rg_file_remove(place->folder, place->name, NULL) == ROGER_OK;
-	return see(checking, breach, *ret_removed, err, "left by a process that was killed");
+	return report_breach(checking, breach, *ret_removed, err,
+			     "left by a process that was killed");
 }
 
 static int check_folder(const struct checking *checking, const struct place *place,
@@ -127,17 +129,19 @@ static int check_place(const struct checking *checking, const struct place *plac
 	case RG_FILE_NONE:
 		return ROGER_OK;
 	case RG_FILE_LINK:
-		return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE), false, err,
-			   "a symbolic link, which roger does not follow");
+		return report_breach(checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE),
+				     false, err, "a symbolic link, which roger does not follow");
 	case RG_FILE_OTHER:
-		return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE), false, err,
-			   "neither a file nor a folder");
+		return report_breach(checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE),
+				     false, err, "neither a file nor a folder");
 	case RG_FILE_REGULAR:
 		r = check_leftover(checking, place, facts.changed_ms, &removed, err);
 		/* An append changes a file under all its names: a backup made of links would
 		 * change, too. */
 		if (r == ROGER_OK && !removed && facts.links > 1)
-			r = see(checking, at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
+			r = report_breach(
+				checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false,
+				err,
 				"%lld names lead to it (hard links, as `cp -al` makes them): what "
 				"roger adds is added to all of them; copy the backup instead",
 				(long long)facts.links);

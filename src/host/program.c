@@ -26,8 +26,8 @@ static int make_input(struct roger_str text, int *ret_file, struct roger_err *er
 }
 
 /* Start the program; if it cannot run, its exit status says so. */
-static int start(const struct rg_program *program, bool capture, struct rg_child **ret_child,
-		 struct roger_err *err)
+static int start_program(const struct rg_program *program, bool capture,
+			 struct rg_child **ret_child, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int input = RG_NO_FILE;
 	struct roger_run_streams streams = { -1, -1, -1, -1, -1, -1 };
@@ -55,7 +55,7 @@ struct keeping {
 	bool cut;
 };
 
-static void keep(void *keeping_, int stream, const void *data, size_t length)
+static void keep_output(void *keeping_, int stream, const void *data, size_t length)
 {
 	struct keeping *keeping = keeping_;
 	size_t room = keeping->most - keeping->output->length;
@@ -66,11 +66,11 @@ static void keep(void *keeping_, int stream, const void *data, size_t length)
 }
 
 /* End the program, and kill whatever it started. */
-static struct rg_program_result finish(struct rg_child *child, bool in_time,
-				       struct keeping *keeping)
+static struct rg_program_result finish_program(struct rg_child *child, bool in_time,
+					       struct keeping *keeping)
 {
 	int status;
-	const enum rg_child_end end = rg_child_finish(child, true, keep, keeping, &status);
+	const enum rg_child_end end = rg_child_finish(child, true, keep_output, keeping, &status);
 
 	rg_child_free(child);
 	if (!in_time)
@@ -90,10 +90,11 @@ int rg_program_run(const struct rg_program *program, struct rg_buf *output,
 	struct rg_child *child;
 	int r;
 
-	r = start(program, true, &child, err);
+	r = start_program(program, true, &child, err);
 	if (r < 0)
 		return r;
-	*ret_result = finish(child, rg_child_watch(child, until_ns, keep, &keeping), &keeping);
+	*ret_result = finish_program(child, rg_child_watch(child, until_ns, keep_output, &keeping),
+				     &keeping);
 	return output->failed ? rg_fail_memory(err) : ROGER_OK;
 }
 
@@ -104,7 +105,7 @@ int rg_program_launch(const struct rg_program *program, struct rg_launched *ret_
 	int r;
 
 	launched.until_ns = launched.started_ns + program->timeout_ms * 1000000;
-	r = start(program, false, &launched.child, err);
+	r = start_program(program, false, &launched.child, err);
 	if (r == ROGER_OK)
 		*ret_launched = launched;
 	return r;
@@ -115,12 +116,12 @@ bool rg_program_over(struct rg_launched *launched, bool enough,
 {
 	int64_t now_ns = rg_clock_monotonic_ns();
 	struct keeping keeping = { 0 };
-	bool in_time = rg_child_watch(launched->child, now_ns, keep, &keeping);
+	bool in_time = rg_child_watch(launched->child, now_ns, keep_output, &keeping);
 
 	if (!in_time && !enough && now_ns < launched->until_ns)
 		return false;
 	launched->took_ns = now_ns - launched->started_ns;
-	*ret_result = finish(launched->child, in_time, &keeping);
+	*ret_result = finish_program(launched->child, in_time, &keeping);
 	launched->child = NULL;
 	return true;
 }

@@ -12,7 +12,7 @@ enum { DEPTH_MAX = 4 };
 static const char spare[] = RG_WORKSPACE_FOLDER ".restore";
 
 /* Remove all in a folder; best effort, since a file that stays is found when it is made again. */
-static void empty(int folder, int depth)
+static void empty_folder(int folder, int depth)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_strs names = { 0 };
@@ -28,7 +28,7 @@ static void empty(int folder, int depth)
 		if (depth < DEPTH_MAX &&
 		    rg_file_open_folder(folder, names.items[i].data, &inner, NULL) == ROGER_OK &&
 		    inner != RG_NO_FILE)
-			empty(inner, depth + 1);
+			empty_folder(inner, depth + 1);
 		rg_file_close(inner);
 		rg_file_remove_folder(folder, names.items[i].data);
 	}
@@ -42,7 +42,7 @@ static int fail_there(const struct rg_restore *restore, struct roger_err *err)
 }
 
 /* Lock the folder, and look again: the one that held the lock may have renamed it. */
-static int lock(struct rg_restore *restore, struct roger_err *err)
+static int lock_spare(struct rg_restore *restore, struct roger_err *err)
 {
 	struct rg_file_facts facts = { 0 };
 	int r = rg_file_make_folder(restore->top, spare, NULL, err);
@@ -61,7 +61,7 @@ static int lock(struct rg_restore *restore, struct roger_err *err)
 	if (r < 0)
 		restore->home = rg_file_close(restore->home);
 	else
-		empty(restore->home, 0);
+		empty_folder(restore->home, 0);
 	return r == ROGER_OK ? rg_disk_try(restore->home, restore->root, err) : r;
 }
 
@@ -84,7 +84,7 @@ int rg_restore_begin(const char *path, struct rg_restore *ret_restore, struct ro
 		r = fail_there(restore, err);
 	if (r == ROGER_OK)
 		r = rg_disk_check(restore->top, restore->root, false, err);
-	return r == ROGER_OK ? lock(restore, err) : r;
+	return r == ROGER_OK ? lock_spare(restore, err) : r;
 }
 
 /* Sync and close the present file; folder_too: its folder, too. */
@@ -169,7 +169,7 @@ void rg_restore_close(struct rg_restore *restore)
 	rg_file_close(restore->file);
 	rg_file_close(restore->folder);
 	if (restore->home != RG_NO_FILE) {
-		empty(restore->home, 0);
+		empty_folder(restore->home, 0);
 		rg_file_remove_folder(restore->top, spare);
 	}
 	rg_file_close(restore->home);

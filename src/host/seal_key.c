@@ -78,8 +78,8 @@ static int make_public(struct rg_workspace *workspace, struct rg_arena *arena,
 	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_str(public), &key->public_key), err);
 }
 
-static int remember(struct rg_workspace *workspace, struct roger_str public_key,
-		    struct roger_err *err)
+static int remember_key(struct rg_workspace *workspace, struct roger_str public_key,
+			struct roger_err *err)
 {
 	struct rg_trusted wish = workspace->trust->known;
 	int r;
@@ -130,7 +130,7 @@ int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 		r = make_secret(workspace, arena, ret_key, err);
 	if (r == ROGER_OK && !there)
 		r = make_public(workspace, arena, ret_key, err);
-	return r == ROGER_OK ? remember(workspace, ret_key->public_key, err) : r;
+	return r == ROGER_OK ? remember_key(workspace, ret_key->public_key, err) : r;
 }
 
 int rg_seal_key_state(struct rg_workspace *workspace, struct rg_arena *arena,

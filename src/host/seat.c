@@ -79,7 +79,7 @@ void rg_seat_take(const struct rg_workspace *workspace, struct roger_str agent)
 }
 
 /* Give the name to this tree, unless another tree has it. */
-static bool claim(int folder, const struct rg_worktree *tree, struct roger_str agent)
+static bool claim_seat(int folder, const struct rg_worktree *tree, struct roger_str agent)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = TEXT_BYTES };
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -118,7 +118,7 @@ static bool is_same(const struct rg_process *a, const struct rg_process *b)
 }
 
 /* Give the name to this process, unless another process that lives holds it. */
-static bool hold(int folder, const struct rg_process *process, struct roger_str agent)
+static bool hold_seat(int folder, const struct rg_process *process, struct roger_str agent)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = TEXT_BYTES };
 	struct rg_process other;
@@ -157,8 +157,8 @@ struct roger_str rg_seat_name(const struct rg_workspace *workspace, struct roger
 			to[i] = '-';
 	folder = open_folder(workspace, true);
 	for (number = 2; folder != RG_NO_FILE && number < NAMES_MAX &&
-			 ((in_tree && !claim(folder, tree, rg_str(to))) ||
-			  (pid && !hold(folder, &process, rg_str(to))));
+			 ((in_tree && !claim_seat(folder, tree, rg_str(to))) ||
+			  (pid && !hold_seat(folder, &process, rg_str(to))));
 	     number++)
 		snprintf(to + length, RG_SEAT_NAME_BYTES - length, "%c%d", in_tree ? '.' : '-',
 			 number);

@@ -30,7 +30,7 @@ static bool takes_back(const struct rg_config *config, struct roger_str pattern)
 
 /* Does the text hide roger's files?  It does from a line "*" or the block on, until a line takes
  * one back; lines before the last block do not matter. */
-static bool hides(const struct rg_config *config, struct roger_str text, struct roger_str block)
+static bool hides_all(const struct rg_config *config, struct roger_str text, struct roger_str block)
 {
 	const char *end = text.data + text.length, *at = NULL;
 	struct roger_str line;
@@ -100,7 +100,7 @@ static int shield_folder(struct rg_workspace *workspace, int folder, struct roge
 		return rg_fail_memory(err);
 	if (r < 0)
 		rg_buf_clear(&text);
-	if (r == ROGER_OK && hides(workspace->config, rg_buf_str(&text), block))
+	if (r == ROGER_OK && hides_all(workspace->config, rg_buf_str(&text), block))
 		return ROGER_OK;
 	if (text.length && text.data[text.length - 1] != '\n')
 		rg_buf_add_char(&text, '\n');

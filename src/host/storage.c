@@ -31,8 +31,8 @@ static const char *const place_keys[] = {
 };
 
 /* Resolve the path and links of a setting; file: it names a file in a folder. */
-static int resolve(const char *root, const struct roger_setting *setting, bool file,
-		   char to[PATH_BYTES], struct roger_err *err)
+static int resolve_place(const char *root, const struct roger_setting *setting, bool file,
+			 char to[PATH_BYTES], struct roger_err *err)
 {
 	char path[4300], *slash;
 
@@ -97,7 +97,7 @@ static int find_all(const struct rg_config *config, const char *root, struct rg_
 		else if (items[at].usual)
 			rg_workspace_path(root, setting->value, path, sizeof path);
 		else
-			r = resolve(root, setting, at == ACTIVITY, path, err);
+			r = resolve_place(root, setting, at == ACTIVITY, path, err);
 		if (r == ROGER_OK)
 			r = rg_kept(
 				rg_arena_copy(arena, rg_str(path), &items[at].path) &&

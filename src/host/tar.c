@@ -168,7 +168,7 @@ static int fail_format(const struct rg_tar *tar, struct roger_err *err)
 }
 
 /* The bytes that come next must be these. */
-static int expect(struct rg_tar *tar, struct roger_str bytes, struct roger_err *err)
+static int expect_bytes(struct rg_tar *tar, struct roger_str bytes, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf there = { .maximum = SIZE_MAX };
 	char *room = rg_buf_room(&there, bytes.length);
@@ -188,12 +188,12 @@ int rg_tar_expect(struct rg_tar *tar, const char *name, uint64_t size, struct ro
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf head = { .maximum = SIZE_MAX };
 	int r = compose_head(tar, name, size, &head, err);
 
-	return r < 0 ? r : expect(tar, rg_buf_str(&head), err);
+	return r < 0 ? r : expect_bytes(tar, rg_buf_str(&head), err);
 }
 
 int rg_tar_expect_end(struct rg_tar *tar, struct roger_err *err)
 {
-	return expect(tar, (struct roger_str){ zeros, sizeof zeros }, err);
+	return expect_bytes(tar, (struct roger_str){ zeros, sizeof zeros }, err);
 }
 
 int rg_tar_open(const char *path, const char *first, struct rg_tar *ret_tar, uint64_t *ret_size,

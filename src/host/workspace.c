@@ -14,7 +14,7 @@
 #include "host/shield.h"
 #include "host/storage.h"
 
-static int absolute(const char *path, char to[4096], struct roger_err *err)
+static int make_absolute(const char *path, char to[4096], struct roger_err *err)
 {
 	if (!realpath(path, to))
 		return rg_fail(err, errno == ENOENT ? ROGER_ENOENT : ROGER_EIO, errno,
@@ -71,7 +71,7 @@ struct found {
  * From to upwards until a folder holds .roger/; to becomes that folder, or the last one looked at.
  * A submodule has the workspace of what it is in; so has its folder in a working tree.
  */
-static int climb(char to[4096], bool trees, struct found *found, struct roger_err *err)
+static int climb_folders(char to[4096], bool trees, struct found *found, struct roger_err *err)
 {
 	struct rg_file_facts facts = { 0 };
 	char home[4200], *slash;
@@ -116,7 +116,7 @@ static int find_shared(const char *start, char root[4096], struct found *found,
 	int r;
 
 	rg_worktree_map(&found->tree, start, there);
-	r = climb(there, false, &shared, err);
+	r = climb_folders(there, false, &shared, err);
 	if (r < 0 || !shared.there)
 		return r;
 	if (found->there && strcmp(root, there) != 0 && rg_workspace_below(found->tree.base, root))
@@ -127,7 +127,8 @@ static int find_shared(const char *start, char root[4096], struct found *found,
 	return ROGER_OK;
 }
 
-static int find(const char *path, char root[4096], struct found *found, struct roger_err *err)
+static int find_workspace(const char *path, char root[4096], struct found *found,
+			  struct roger_err *err)
 {
 	const char *from = path ? path : getenv("ROGER_WORKSPACE");
 	bool exact;
@@ -137,13 +138,13 @@ static int find(const char *path, char root[4096], struct found *found, struct r
 	*found = (struct found){ 0 };
 	if (!from || !*from)
 		from = ".";
-	r = absolute(from, root, err);
+	r = make_absolute(from, root, err);
 	if (r < 0)
 		return r;
 	memcpy(start, root, strlen(root) + 1);
 	slash = strrchr(root, '/');
 	exact = strcmp(from, ".") != 0 && strcmp(slash + 1, RG_WORKSPACE_FOLDER) == 0;
-	r = climb(root, !exact, found, err);
+	r = climb_folders(root, !exact, found, err);
 	if (r == ROGER_OK && found->tree.base[0])
 		r = find_shared(start, root, found, err);
 	if (r < 0 || found->there)
@@ -164,7 +165,7 @@ static int find(const char *path, char root[4096], struct found *found, struct r
 int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner, struct roger_err *err)
 {
 	struct found found;
-	int r = find(path, root, &found, err);
+	int r = find_workspace(path, root, &found, err);
 
 	*ret_owner = found.owner;
 	return r;
@@ -179,7 +180,7 @@ int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret
 
 	*ret_tree = (struct rg_worktree){ 0 };
 	*ret_there = false;
-	r = absolute(path, root, err);
+	r = make_absolute(path, root, err);
 	if (r < 0 || rg_worktree_find(root, ret_tree) != RG_WORKTREE_LINKED)
 		return r;
 	memcpy(start, root, strlen(root) + 1);
@@ -431,7 +432,7 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 	if (!workspace)
 		return rg_fail_memory(err);
 	workspace->data = RG_NO_FILE;
-	r = find(path, workspace->root, &found, err);
+	r = find_workspace(path, workspace->root, &found, err);
 	workspace->owner = found.owner;
 	workspace->tree = found.tree;
 	if (r == ROGER_OK)
@@ -613,7 +614,7 @@ bool rg_workspace_above(const char *root, char to[4096])
 	if (!slash || !slash[1])
 		return false;
 	slash[slash == to] = '\0';
-	return climb(to, false, &found, NULL) == ROGER_OK && found.there;
+	return climb_folders(to, false, &found, NULL) == ROGER_OK && found.there;
 }
 
 void rg_workspace_file_name(struct roger_str name, const char *suffix, char to[RG_FILE_NAME_BYTES])

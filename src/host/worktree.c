@@ -21,7 +21,7 @@ static bool is_our_folder(const char *path)
 }
 
 /* Cut off the last part of a path, and return it; NULL: it is the only part. */
-static char *cut(char *path)
+static char *cut_last_part(char *path)
 {
 	char *slash = strrchr(path, '/');
 
@@ -32,7 +32,8 @@ static char *cut(char *path)
 }
 
 /* Follow the path in a file of git's, links resolved; false: it leads nowhere. */
-static bool follow(const char *folder, const char *file, const char *word, char to[PATH_BYTES])
+static bool follow_pointer(const char *folder, const char *file, const char *word,
+			   char to[PATH_BYTES])
 {
 	char path[PATH_BYTES + NAME_BYTES], named[PATH_BYTES];
 
@@ -42,17 +43,18 @@ static bool follow(const char *folder, const char *file, const char *word, char 
 }
 
 /* Split the tree's folder in the repository, own, into the repository's, common, and its name. */
-static bool split(const char *own, char common[PATH_BYTES], char name[256])
+static bool split_path(const char *own, char common[PATH_BYTES], char name[256])
 {
 	char path[PATH_BYTES], *last, *kind, said[PATH_BYTES];
 
 	snprintf(path, sizeof path, "%s", own);
-	last = cut(path);
+	last = cut_last_part(path);
 	if (!last || snprintf(name, 256, "%s", last) >= 256)
 		return false;
-	kind = cut(path);
-	return kind && strcmp(kind, "worktrees") == 0 && follow(own, "commondir", "", said) &&
-	       strcmp(said, path) == 0 && snprintf(common, PATH_BYTES, "%s", path) < PATH_BYTES;
+	kind = cut_last_part(path);
+	return kind && strcmp(kind, "worktrees") == 0 &&
+	       follow_pointer(own, "commondir", "", said) && strcmp(said, path) == 0 &&
+	       snprintf(common, PATH_BYTES, "%s", path) < PATH_BYTES;
 }
 
 /*
@@ -66,9 +68,10 @@ static void find_main(const char *common, char to[PATH_BYTES])
 
 	snprintf(to, PATH_BYTES, "%s", common);
 	snprintf(around, sizeof around, "%s", common);
-	last = cut(around);
-	if (last && (strcmp(last, ".git") == 0 ||
-		     (follow(around, ".git", "gitdir: ", named) && strcmp(named, common) == 0)))
+	last = cut_last_part(around);
+	if (last &&
+	    (strcmp(last, ".git") == 0 ||
+	     (follow_pointer(around, ".git", "gitdir: ", named) && strcmp(named, common) == 0)))
 		snprintf(to, PATH_BYTES, "%s", around);
 }
 
@@ -86,14 +89,15 @@ enum rg_worktree_state rg_worktree_look(const char *folder, struct rg_worktree *
 	/* Another user's file would lead to what that user wants. */
 	if (!rg_trust_is_ours(facts.st_uid))
 		return RG_WORKTREE_NONE;
-	if (!follow(folder, ".git", "gitdir: ", own))
+	if (!follow_pointer(folder, ".git", "gitdir: ", own))
 		return RG_WORKTREE_LOST;
-	if (!split(own, common, tree.name))
+	if (!split_path(own, common, tree.name))
 		return RG_WORKTREE_CHECKOUT;
 	/* The repository must know this very file: a copy of a tree is no tree.  Paths may differ
 	 * in case, so inodes are compared. */
-	if (!is_our_folder(own) || !is_our_folder(common) || !follow(own, "gitdir", "", back) ||
-	    lstat(back, &there) < 0 || there.st_dev != facts.st_dev || there.st_ino != facts.st_ino)
+	if (!is_our_folder(own) || !is_our_folder(common) ||
+	    !follow_pointer(own, "gitdir", "", back) || lstat(back, &there) < 0 ||
+	    there.st_dev != facts.st_dev || there.st_ino != facts.st_ino)
 		return RG_WORKTREE_LOST;
 	find_main(common, tree.main);
 	snprintf(git, sizeof git, "%s/commondir", own);
@@ -112,7 +116,7 @@ enum rg_worktree_state rg_worktree_find(const char *folder, struct rg_worktree *
 	snprintf(path, sizeof path, "%s", folder);
 	do
 		state = rg_worktree_look(path, ret_tree);
-	while (state == RG_WORKTREE_NONE && cut(path));
+	while (state == RG_WORKTREE_NONE && cut_last_part(path));
 	return state;
 }
 
@@ -128,7 +132,7 @@ void rg_worktree_map(const struct rg_worktree *tree, const char *folder, char to
 	while (fits && !same && strlen(to) > strlen(tree->main)) {
 		same = realpath(to, real) && strcmp(real, to) == 0 && is_our_folder(to);
 		if (!same)
-			cut(to);
+			cut_last_part(to);
 	}
 	if (!same)
 		snprintf(to, PATH_BYTES, "%s", tree->main);

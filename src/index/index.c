@@ -405,7 +405,7 @@ static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struc
 }
 
 /* Create all tables and rows in an empty open database. */
-static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
+static int fill_index(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	int r;
 
@@ -444,7 +444,7 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 	if (r == ROGER_OK)
 		r = rg_altered_load(index->store, &index->altered, err);
 	if (r == ROGER_OK)
-		r = fill(index, end, err);
+		r = fill_index(index, end, err);
 	/* A half filled index must not answer. */
 	if (r < 0)
 		rg_index_leave(index);
@@ -566,7 +566,7 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	snprintf(path, sizeof path, "%s.new", index->path);
 	r = open_db(index, path, bulk_settings, err);
 	if (r == ROGER_OK)
-		r = fill(index, end, err);
+		r = fill_index(index, end, err);
 	rg_index_leave(index);
 	r = rg_index_file_end(index, index->name, fresh, r, err);
 	if (r == ROGER_OK)
@@ -849,8 +849,8 @@ static bool may_write(const struct rg_index *index)
 }
 
 /* Use the file if possible, else an index in memory. */
-static int bring(struct rg_index *index, uint64_t end, bool rebuild, int64_t wait_ms,
-		 struct roger_err *err)
+static int bring_up(struct rg_index *index, uint64_t end, bool rebuild, int64_t wait_ms,
+		    struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 	int r;
@@ -878,12 +878,12 @@ int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err
 		return ROGER_OK;
 	return index->db && index->in_memory && index->turn == index->store->turn
 		       ? take_in(index, end, &usable, err)
-		       : bring(index, end, false, INDEX_WAIT_MS, err);
+		       : bring_up(index, end, false, INDEX_WAIT_MS, err);
 }
 
 int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
-	return bring(index, end, false, 0, err);
+	return bring_up(index, end, false, 0, err);
 }
 
 /* Needs no index lock: a process that replaces the file renames, and then it is opened again. */
@@ -924,7 +924,8 @@ bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err
 	if (index->db)
 		rg_index_rollback(index);
 	if (!index->full && *tries <= HEAL_TRIES) {
-		*r = bring(index, rg_index_end(index), fresh_enough(index, 0), INDEX_WAIT_MS, err);
+		*r = bring_up(index, rg_index_end(index), fresh_enough(index, 0), INDEX_WAIT_MS,
+			      err);
 	} else {
 		(void)rg_fail(&why, ROGER_EIO, 0,
 			      index->full ? "index '%s': the disk is full"

@@ -62,7 +62,7 @@ struct rg_index_checking {
 	pthread_t thread;
 };
 
-static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
+static int prepare_statement(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 {
 	return sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK ? ROGER_OK : ROGER_EIO;
 }
@@ -73,10 +73,10 @@ static int read_states(struct rg_index_checking *checking)
 	sqlite3_stmt *get;
 	int step, r;
 
-	r = prepare(checking->db,
-		    "SELECT id, position, line, read FROM messages"
-		    " UNION ALL SELECT id, position, 0, read FROM archived",
-		    &get);
+	r = prepare_statement(checking->db,
+			      "SELECT id, position, line, read FROM messages"
+			      " UNION ALL SELECT id, position, 0, read FROM archived",
+			      &get);
 	if (r < 0)
 		return r;
 	while ((step = sqlite3_step(get)) == SQLITE_ROW) {
@@ -91,7 +91,7 @@ static int read_states(struct rg_index_checking *checking)
 	return step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
 }
 
-static uint64_t figure(const struct rg_index_checking *checking, sqlite3_stmt *get, bool hashed)
+static uint64_t figure_of(const struct rg_index_checking *checking, sqlite3_stmt *get, bool hashed)
 {
 	const uint64_t number = (uint64_t)sqlite3_column_int64(get, 0);
 	struct roger_str name;
@@ -112,11 +112,11 @@ static int read_rules(struct rg_index_checking *checking)
 	for (i = 0; i < RG_RULES; i++) {
 		if (!rules[i].select)
 			continue;
-		r = prepare(checking->db, rules[i].select, &get);
+		r = prepare_statement(checking->db, rules[i].select, &get);
 		if (r < 0)
 			return r;
 		for (sum = 0; (step = sqlite3_step(get)) == SQLITE_ROW;)
-			sum += figure(checking, get, rules[i].hashed);
+			sum += figure_of(checking, get, rules[i].hashed);
 		sqlite3_finalize(get);
 		checking->sums.all[i] = (int64_t)sum;
 		if (step != SQLITE_DONE)
@@ -126,7 +126,7 @@ static int read_rules(struct rg_index_checking *checking)
 }
 
 /* The thread: reads all figures.  Ends the transaction early, so that writers wait less. */
-static void *check(void *context)
+static void *check_rows(void *context)
 {
 	struct rg_index_checking *checking = context;
 
@@ -139,7 +139,7 @@ static void *check(void *context)
 	return NULL;
 }
 
-static int begin(struct rg_index_checking *checking, const struct rg_index *index)
+static int begin_check(struct rg_index_checking *checking, const struct rg_index *index)
 {
 	sqlite3_stmt *get;
 	int step;
@@ -155,7 +155,7 @@ static int begin(struct rg_index_checking *checking, const struct rg_index *inde
 	if (sqlite3_exec(checking->db,
 			 "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; BEGIN", NULL, NULL,
 			 NULL) != SQLITE_OK ||
-	    prepare(checking->db, "SELECT offset, version FROM progress", &get) < 0)
+	    prepare_statement(checking->db, "SELECT offset, version FROM progress", &get) < 0)
 		return ROGER_EIO;
 	step = sqlite3_step(get);
 	checking->valid = step == SQLITE_ROW && sqlite3_column_int(get, 1) == RG_INDEX_VERSION;
@@ -178,17 +178,17 @@ int rg_index_check(struct rg_index *index, uint64_t key, struct rg_index_checkin
 	if (checking->result == ROGER_OK)
 		checking->result = inode ? rg_index_file_recent(index, err) : ROGER_EIO;
 	if (checking->result == ROGER_OK)
-		checking->result = begin(checking, index);
+		checking->result = begin_check(checking, index);
 	checking->threaded = checking->result == ROGER_OK && checking->valid &&
-			     rg_thread_start(&checking->thread, check, checking);
+			     rg_thread_start(&checking->thread, check_rows, checking);
 	/* Without a second thread the check works, too, only slower. */
 	if (!checking->threaded)
-		check(checking);
+		check_rows(checking);
 	*ret_checking = checking;
 	return ROGER_OK;
 }
 
-static void join(struct rg_index_checking *checking)
+static void join_thread(struct rg_index_checking *checking)
 {
 	if (checking->threaded)
 		pthread_join(checking->thread, NULL);
@@ -201,7 +201,7 @@ struct rg_index_checking *rg_index_checking_free(struct rg_index_checking *check
 		return NULL;
 	if (checking->threaded)
 		sqlite3_interrupt(checking->db);
-	join(checking);
+	join_thread(checking);
 	sqlite3_close_v2(checking->db);
 	free(checking);
 	return NULL;
@@ -219,7 +219,7 @@ int rg_index_checked(struct rg_index_checking *checking, const struct rg_index_s
 	char what[160];
 	int i, r = ROGER_OK;
 
-	join(checking);
+	join_thread(checking);
 	if (checking->result == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	ends[1] = checking->table_end;

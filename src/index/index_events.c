@@ -891,7 +891,7 @@ static bool still_same(struct intake *intake)
 }
 
 /* Load how far the file was read; *ret_behind: it has more, or its last line has changed. */
-static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
+static int look_at_log(struct intake *intake, bool *ret_behind, struct roger_err *err)
 {
 	const struct roger_str name = intake->file.shown;
 	struct rg_store *store = intake->index->store;
@@ -949,7 +949,7 @@ static int take_file(struct rg_index *index, const struct rg_log_file *file, boo
 				 .file = *file,
 				 .words.maximum = RG_LINE_BYTES_MAX };
 	bool behind = false, filled;
-	int r = look(&intake, &behind, err);
+	int r = look_at_log(&intake, &behind, err);
 
 	if (r < 0 || !behind)
 		return r;
@@ -1005,7 +1005,7 @@ static bool up_to_date(struct rg_index *index, const struct rg_log_files *files)
 		struct intake intake = { .index = index, .file = files->items[i] };
 
 		behind = true;
-		if (look(&intake, &behind, NULL) < 0 || behind)
+		if (look_at_log(&intake, &behind, NULL) < 0 || behind)
 			return false;
 	}
 	return true;

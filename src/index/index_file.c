@@ -7,8 +7,8 @@
 #include "host/file.h"
 
 /* The file is not opened: closing it would drop the locks that SQLite holds in this process. */
-static int look(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
-		struct roger_err *err)
+static int look_at_file(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
+			struct roger_err *err)
 {
 	return rg_file_look(index->folder, name, ret_facts, err);
 }
@@ -36,7 +36,7 @@ int64_t rg_index_file_changed_ms(struct rg_index *index, const char *name)
 {
 	struct rg_file_facts facts;
 
-	return look(index, name, &facts, NULL) == ROGER_OK ? facts.changed_ms : 0;
+	return look_at_file(index, name, &facts, NULL) == ROGER_OK ? facts.changed_ms : 0;
 }
 
 int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_inode,
@@ -49,10 +49,10 @@ int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_i
 
 	*ret_inode = 0;
 	snprintf(rollback, sizeof rollback, "%s-journal", name);
-	r = look(index, rollback, &facts, err);
+	r = look_at_file(index, rollback, &facts, err);
 	foreign = r == ROGER_OK && names_other_file(index, rollback, facts.size);
 	if (r == ROGER_OK)
-		r = look(index, name, &facts, err);
+		r = look_at_file(index, name, &facts, err);
 	if (r < 0)
 		return r;
 	/* Open neither: both are rebuilt. */
@@ -80,7 +80,7 @@ int rg_index_file_recent(struct rg_index *index, struct roger_err *err)
 	int r;
 
 	recent_name(index, name);
-	r = look(index, name, &facts, err);
+	r = look_at_file(index, name, &facts, err);
 	if (r < 0 || facts.inode)
 		return r;
 	return rg_file_open(index->folder, name, RG_FILE_CREATE_NEW, &file, err);

@@ -97,7 +97,7 @@ static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str firs
 }
 
 /* Take the higher number of the later epoch. */
-static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
+static void raise_number(struct rg_delta *delta, int64_t epoch, int64_t seq)
 {
 	if (epoch > delta->epoch || (epoch == delta->epoch && seq > delta->seq)) {
 		delta->epoch = epoch;
@@ -110,7 +110,7 @@ static void count_sender(struct rg_index *index, const struct roger_message *mes
 	struct rg_delta *from = delta_of(&index->deltas, message->from, RG_STR(""), RG_DELTA_AGENT);
 
 	from->sent++;
-	raise(from, message->epoch, message->seq);
+	raise_number(from, message->epoch, message->seq);
 	if (message->created_at_ms > from->last_sent_at_ms)
 		from->last_sent_at_ms = message->created_at_ms;
 }
@@ -128,8 +128,8 @@ static void raise_mark(struct rg_index *index, const struct roger_message *messa
 		       enum rg_delta_kind kind)
 {
 	if (message->seq)
-		raise(delta_of(&index->deltas, message->to, message->from, kind), message->epoch,
-		      message->seq);
+		raise_number(delta_of(&index->deltas, message->to, message->from, kind),
+			     message->epoch, message->seq);
 }
 
 static void note_seen(struct rg_index *index, const struct roger_message *message)

@@ -202,8 +202,8 @@ static int keep_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int ask(struct finding *finding, const struct rg_log_query *query, bool strays,
-	       struct roger_err *err)
+static int ask_entries(struct finding *finding, const struct rg_log_query *query, bool strays,
+		       struct roger_err *err)
 {
 	struct rg_question question;
 	int r;
@@ -276,9 +276,9 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 		entries.after += query->newest;
 	}
 	if (r == ROGER_OK)
-		r = ask(&finding, &entries, false, err);
+		r = ask_entries(&finding, &entries, false, err);
 	if (r == ROGER_OK && query->strays)
-		r = ask(&finding, &strays, true, err);
+		r = ask_entries(&finding, &strays, true, err);
 	/* Have the changed file read from its start, but not while rows are read. */
 	if (r == ROGER_OK && finding.moved) {
 		snprintf(sql, sizeof sql,
@@ -569,8 +569,8 @@ static int tell_rows(struct rg_index *index, const struct rg_row_query *query,
 	return ask_events(index, &question, seeing, err);
 }
 
-static int tell(struct rg_index *index, const struct rg_event_query *query, struct seeing *seeing,
-		struct roger_err *err)
+static int tell_events(struct rg_index *index, const struct rg_event_query *query,
+		       struct seeing *seeing, struct roger_err *err)
 {
 	struct rg_question question;
 
@@ -596,7 +596,7 @@ int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 		if (r == ROGER_OK)
 			r = rg_index_refresh_events(index, files, err);
 		if (r == ROGER_OK)
-			r = tell(index, query, &seeing, err);
+			r = tell_events(index, query, &seeing, err);
 	} while (rg_index_heals(index, &tries, &r, err));
 	*ret_count = seeing.count;
 	return r;

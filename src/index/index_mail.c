@@ -149,8 +149,8 @@ static bool is_leased(const struct rg_index *index, const struct rg_late *late, 
 		late->leased_until_ms <= rg_index_lease_end_max(index, at_ms));
 }
 
-static bool fits(const struct rg_index *index, const struct rg_query *query,
-		 const struct rg_late *late)
+static bool fits_query(const struct rg_index *index, const struct rg_query *query,
+		       const struct rg_late *late)
 {
 	return is_asked(query, late) && !(query->unread && late->read) &&
 	       (late->archived ? query->anywhere : !is_leased(index, late, query->free_at_ms));
@@ -167,7 +167,7 @@ struct answer {
 	} entries;
 };
 
-static int add(struct answer *answer, const struct rg_entry *entry, struct roger_err *err)
+static int add_found(struct answer *answer, const struct rg_entry *entry, struct roger_err *err)
 {
 	return rg_kept(rg_arena_append(answer->arena, &answer->entries.items,
 				       &answer->entries.count, entry, sizeof *entry),
@@ -191,8 +191,8 @@ static int add_from(struct answer *answer, const struct rg_lates *list, size_t *
 		*i = *read;
 	for (; r == ROGER_OK && *i < list->count && !is_full(answer); ++*i)
 		if (rg_late_unread(list->items[*i]) &&
-		    fits(answer->index, answer->query, list->items[*i]))
-			r = add(answer, &list->items[*i]->at, err);
+		    fits_query(answer->index, answer->query, list->items[*i]))
+			r = add_found(answer, &list->items[*i]->at, err);
 	return r;
 }
 
@@ -234,7 +234,7 @@ static int add_archived(struct answer *answer, struct roger_str id, struct roger
 	query.anywhere = false;
 	query.archived = true;
 	r = rg_index_find(answer->index, &query, answer->arena, &found, err);
-	return r < 0 || !found.count ? r : add(answer, &found.items[0], err);
+	return r < 0 || !found.count ? r : add_found(answer, &found.items[0], err);
 }
 
 static int find_ids(struct answer *answer, bool *ret_over, struct roger_err *err)
@@ -252,8 +252,8 @@ static int find_ids(struct answer *answer, bool *ret_over, struct roger_err *err
 		*ret_over = !answer->index->tail.alone || (late && !late->archived);
 		if (r == ROGER_OK && archived && query->anywhere)
 			r = add_archived(answer, query->ids[i], err);
-		else if (r == ROGER_OK && late && fits(answer->index, query, late))
-			r = add(answer, &late->at, err);
+		else if (r == ROGER_OK && late && fits_query(answer->index, query, late))
+			r = add_found(answer, &late->at, err);
 	}
 	if (r == ROGER_OK && answer->entries.count > 1)
 		qsort(answer->entries.items, answer->entries.count, sizeof(struct rg_entry),
@@ -316,7 +316,8 @@ static int count_unread(struct rg_index *index, const struct rg_query *query, in
 }
 
 /* Answer from the lines that are kept.  Without the answer's arena, only count. */
-static int ask(struct answer *answer, int64_t *ret_number, bool *ret_over, struct roger_err *err)
+static int ask_mail(struct answer *answer, int64_t *ret_number, bool *ret_over,
+		    struct roger_err *err)
 {
 	const struct rg_query *query = answer->query;
 	int r;
@@ -345,7 +346,7 @@ static int ask_alone(struct answer *answer, uint64_t end, int64_t *ret_number, b
 		r = rg_index_tail_alone(answer->index, end, bytes, answer->query, ret_over, err);
 		if (r < 0 || !*ret_over)
 			return r;
-		r = ask(answer, ret_number, ret_over, err);
+		r = ask_mail(answer, ret_number, ret_over, err);
 		bytes *= 4;
 	} while (r == ROGER_OK && !*ret_over);
 	return r;
@@ -361,7 +362,7 @@ static int answer_over(struct answer *answer, struct rg_index_reach reach, int64
 	do {
 		r = rg_index_tail_follow(answer->index, reach, ret_over, err);
 		if (r == ROGER_OK && *ret_over)
-			r = ask(answer, ret_number, ret_over, err);
+			r = ask_mail(answer, ret_number, ret_over, err);
 	} while (rg_index_tail_again(answer->index, &tries, &r, ret_over));
 	return r;
 }

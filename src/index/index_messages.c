@@ -7,7 +7,7 @@
 #include "facts/message.h"
 
 /* Is the entry's line within the journal?  Others may have read more than our rg_index_end(). */
-static bool stands(const struct rg_index *index, const struct rg_entry *entry)
+static bool may_stand(const struct rg_index *index, const struct rg_entry *entry)
 {
 	struct rg_log_file messages = rg_store_messages;
 	bool there;
@@ -136,7 +136,7 @@ int rg_index_read_message(struct rg_index *index, const struct rg_entry *entry,
 		r = keep_outcome(index, entry, arena, ret_message, err);
 	if (r == ROGER_OK && rg_altered_has(&index->altered, 0, entry->offset))
 		rg_message_as_sent(ret_message);
-	if (r == ROGER_EDATA || (r < 0 && !stands(index, entry)))
+	if (r == ROGER_EDATA || (r < 0 && !may_stand(index, entry)))
 		rg_index_doubt(index);
 	if (r == ROGER_OK && !rg_record_keep(&rg_message_record, ret_message, arena))
 		r = rg_fail_memory(err);
@@ -150,7 +150,7 @@ int rg_index_read_message(struct rg_index *index, const struct rg_entry *entry,
 
 /* Does the line match the query?  SQLite does not detect all damage, and a wrong index must not
  * deliver mail to the wrong agent. */
-static bool answers(const struct rg_query *query, const struct roger_message *message)
+static bool answers_query(const struct rg_query *query, const struct roger_message *message)
 {
 	/* The id is compared only if one was asked for, to save comparing each line with all. */
 	return (query->id_count != 1 || rg_str_equal(query->ids[0], message->id)) &&
@@ -175,7 +175,7 @@ static int read_messages(struct rg_index *index, const struct rg_entries *entrie
 		r = rg_index_read_message(index, &entries->items[i], arena, &items[count], err);
 		if (r < 0)
 			return r;
-		if (!answers(query, &items[count]))
+		if (!answers_query(query, &items[count]))
 			return rg_index_wrong(index, items[count].id, err);
 		if (rg_index_is_or_any(query->cycle, items[count].cycle))
 			count++;

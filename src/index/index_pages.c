@@ -10,14 +10,14 @@ _Static_assert(offsetof(struct rg_pages_root, groups) == RG_PAGES_ROOT_HEAD, "an
 
 /* ------------------------------------------------------------------ sums -- */
 
-static uint64_t turn(uint64_t x, int by)
+static uint64_t rotate_left(uint64_t x, int by)
 {
 	return x << by | x >> (64 - by);
 }
 
-static uint64_t stir(uint64_t lane, uint64_t word)
+static uint64_t stir_lane(uint64_t lane, uint64_t word)
 {
-	return turn(lane ^ word, 29) * 0x9e3779b97f4a7c15U;
+	return rotate_left(lane ^ word, 29) * 0x9e3779b97f4a7c15U;
 }
 
 /*
@@ -34,10 +34,10 @@ static uint64_t sum_of(uint64_t key, const void *data, size_t length)
 	for (; length >= sizeof words; length -= sizeof words, at += sizeof words) {
 		memcpy(words, at, sizeof words);
 		for (i = 0; i < 4; i++)
-			lanes[i] = stir(lanes[i], words[i]);
+			lanes[i] = stir_lane(lanes[i], words[i]);
 	}
 	for (i = 0; i < 4; i++)
-		sum = stir(sum, lanes[i]);
+		sum = stir_lane(sum, lanes[i]);
 	sum ^= sum >> 32;
 	sum *= 0xd6e8feb86659fd93U;
 	sum ^= sum >> 32;
@@ -89,7 +89,7 @@ static sqlite3_int64 place_of(uint64_t number)
 	       (sqlite3_int64)(1 + number % RG_PAGE_GROUP) * RG_PAGE_BYTES;
 }
 
-static int damaged(struct rg_index_pages *pages)
+static int fail_damaged(struct rg_index_pages *pages)
 {
 	pages->damaged = true;
 	return SQLITE_CORRUPT;
@@ -127,7 +127,7 @@ static int read_block(struct rg_index_pages *pages, uint64_t key, void *to, sqli
 		if (r == SQLITE_OK && sum_of(key, to, RG_PAGE_BYTES) == sum)
 			return SQLITE_OK;
 	}
-	return damaged(pages);
+	return fail_damaged(pages);
 }
 
 /* ------------------------------------------------------------------ root -- */
@@ -204,11 +204,11 @@ static int read_roots(struct rg_index_pages *pages)
 		root = recent;
 	/* An empty file is an index without pages. */
 	if (size && !is_believed(pages, root))
-		return damaged(pages);
+		return fail_damaged(pages);
 	if (root->sum != pages->seen) {
 		/* The file was put back from an earlier time. */
 		if (root->changes <= pages->changes || root->reach < pages->reach)
-			return damaged(pages);
+			return fail_damaged(pages);
 		pages->renewed = true;
 	}
 	use_root(pages, root);
@@ -330,7 +330,7 @@ int rg_index_pages_write(struct rg_index_pages *pages, uint64_t number, const vo
 	if (r != SQLITE_OK)
 		return r;
 	if (!pages->writing && sum != group->sums[at])
-		return damaged(pages);
+		return fail_damaged(pages);
 	if (pages->writing)
 		group->changed = pages->changed = true;
 	if (number >= pages->count)
@@ -347,7 +347,7 @@ int rg_index_pages_cut(struct rg_index_pages *pages, uint64_t count)
 	int r;
 
 	if (!pages->writing)
-		return count == pages->count ? SQLITE_OK : damaged(pages);
+		return count == pages->count ? SQLITE_OK : fail_damaged(pages);
 	for (; pages->count > count; pages->count--) {
 		r = find_group(pages, pages->count - 1, &group);
 		if (r != SQLITE_OK)

@@ -201,8 +201,8 @@ static int statement_of(struct rg_index *index, struct roger_str sql, sqlite3_st
 }
 
 /* Get the question's statement, with its values bound; the caller resets it. */
-static int prepare(struct rg_index *index, const struct rg_question *question,
-		   sqlite3_stmt **ret_statement, struct roger_err *err)
+static int prepare_question(struct rg_index *index, const struct rg_question *question,
+			    sqlite3_stmt **ret_statement, struct roger_err *err)
 {
 	struct value value;
 	size_t i;
@@ -229,7 +229,7 @@ int rg_index_ask_once(struct rg_index *index, const struct rg_question *question
 	sqlite3_stmt *statement = NULL;
 	int step = SQLITE_DONE, r;
 
-	r = prepare(index, question, &statement, err);
+	r = prepare_question(index, question, &statement, err);
 	while (r == ROGER_OK && (step = sqlite3_step(statement)) == SQLITE_ROW)
 		r = see(context, statement, err);
 	if (r == ROGER_OK && step != SQLITE_DONE)

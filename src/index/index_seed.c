@@ -72,7 +72,7 @@ struct table {
 };
 
 /* Report an error of SQLite; ROGER_EDATA: the file is damaged, or not as roger wrote it. */
-static int fail(const struct table *table, const char *what, struct roger_err *err)
+static int fail_table(const struct table *table, const char *what, struct roger_err *err)
 {
 	int code = table->db ? sqlite3_errcode(table->db) & 0xff : SQLITE_NOMEM;
 
@@ -85,27 +85,28 @@ static int fail(const struct table *table, const char *what, struct roger_err *e
 		       0, "'%s': %s: %s", table->index->seed_name, what, sqlite3_errstr(code));
 }
 
-static int run(const struct table *table, const char *sql, struct roger_err *err)
+static int run_sql(const struct table *table, const char *sql, struct roger_err *err)
 {
 	return sqlite3_exec(table->db, sql, NULL, NULL, NULL) == SQLITE_OK
 		       ? ROGER_OK
-		       : fail(table, "run", err);
+		       : fail_table(table, "run", err);
 }
 
-static int step(const struct table *table, sqlite3_stmt *statement, struct roger_err *err)
+static int step_statement(const struct table *table, sqlite3_stmt *statement, struct roger_err *err)
 {
 	int result = sqlite3_step(statement);
 
 	sqlite3_reset(statement);
-	return result == SQLITE_DONE || result == SQLITE_ROW ? ROGER_OK : fail(table, "write", err);
+	return result == SQLITE_DONE || result == SQLITE_ROW ? ROGER_OK
+							     : fail_table(table, "write", err);
 }
 
-static int prepare(const struct table *table, const char *sql, sqlite3_stmt **ret,
-		   struct roger_err *err)
+static int prepare_statement(const struct table *table, const char *sql, sqlite3_stmt **ret,
+			     struct roger_err *err)
 {
 	return sqlite3_prepare_v2(table->db, sql, -1, ret, NULL) == SQLITE_OK
 		       ? ROGER_OK
-		       : fail(table, "prepare", err);
+		       : fail_table(table, "prepare", err);
 }
 
 /* ------------------------------------------------------- opening, closing -- */
@@ -115,13 +116,13 @@ static int open_table(struct table *table, const char *path, const char *setting
 {
 	if (sqlite3_open_v2(path, &table->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
-		return fail(table, "open", err);
+		return fail_table(table, "open", err);
 	table->arena = rg_arena_new();
 	if (!table->arena)
 		return rg_fail_memory(err);
 	sqlite3_busy_timeout(table->db, BUSY_MS);
 	rg_index_distrust(table->db);
-	return run(table, settings, err);
+	return run_sql(table, settings, err);
 }
 
 static void close_table(struct table *table)
@@ -142,17 +143,17 @@ static bool is_durable(const struct table *table)
 }
 
 /* Is there a table of this version and journal, made in this boot or durable? */
-static int load(struct table *table, bool *ret_valid, struct roger_err *err)
+static int load_progress(struct table *table, bool *ret_valid, struct roger_err *err)
 {
 	int64_t hash, last_offset = 0, last_length = 0, last_hash = 0;
 	sqlite3_stmt *get;
 	int r;
 
 	*ret_valid = false;
-	r = prepare(table,
-		    "SELECT offset, last_offset, last_length, last_hash, version, boot_id"
-		    " FROM progress",
-		    &get, err);
+	r = prepare_statement(table,
+			      "SELECT offset, last_offset, last_length, last_hash, version, boot_id"
+			      " FROM progress",
+			      &get, err);
 	if (r < 0)
 		return r;
 	if (sqlite3_step(get) == SQLITE_ROW) {
@@ -174,16 +175,16 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 }
 
 /* Record that the table has what the index has. */
-static int save(const struct table *table, struct roger_err *err)
+static int save_progress(const struct table *table, struct roger_err *err)
 {
 	const struct rg_index_progress *progress = rg_index_progress(table->index);
 	sqlite3_stmt *set;
 	int r;
 
-	r = prepare(table,
-		    "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
-		    " last_hash = ?4, boot_id = CASE WHEN ?5 THEN '' ELSE boot_id END",
-		    &set, err);
+	r = prepare_statement(table,
+			      "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
+			      " last_hash = ?4, boot_id = CASE WHEN ?5 THEN '' ELSE boot_id END",
+			      &set, err);
 	if (r < 0)
 		return r;
 	sqlite3_bind_int64(set, 1, progress->offset);
@@ -191,7 +192,7 @@ static int save(const struct table *table, struct roger_err *err)
 	sqlite3_bind_int64(set, 3, progress->last_length);
 	sqlite3_bind_int64(set, 4, progress->last_hash);
 	sqlite3_bind_int(set, 5, is_durable(table));
-	r = step(table, set, err);
+	r = step_statement(table, set, err);
 	sqlite3_finalize(set);
 	return r;
 }
@@ -223,7 +224,7 @@ static int put_message(const struct table *table, const struct roger_message *me
 	sqlite3_bind_int(put, 9, message->read);
 	sqlite3_bind_int64(put, 10, message->created_at_ms);
 	rg_index_bind_number(put, 11, message->read_at_ms);
-	return step(table, put, err);
+	return step_statement(table, put, err);
 }
 
 static int put_entry(const struct table *table, const struct rg_entry *entry, struct roger_err *err)
@@ -245,7 +246,7 @@ static int take_message(const struct table *table, struct roger_str id, struct r
 	if (r < 0 || entry.position)
 		return r < 0 ? r : put_entry(table, &entry, err);
 	rg_index_bind(table->drop, 1, id);
-	return step(table, table->drop, err);
+	return step_statement(table, table->drop, err);
 }
 
 static int take_lines(const struct table *table, struct rg_decoder *decoder, struct roger_err *err)
@@ -269,9 +270,10 @@ static int take_in(struct table *table, struct roger_err *err)
 	struct rg_decoder *decoder;
 	int r;
 
-	r = prepare(table, put_row, &table->put, err);
+	r = prepare_statement(table, put_row, &table->put, err);
 	if (r == ROGER_OK)
-		r = prepare(table, "DELETE FROM messages WHERE id = ?1", &table->drop, err);
+		r = prepare_statement(table, "DELETE FROM messages WHERE id = ?1", &table->drop,
+				      err);
 	if (r == ROGER_OK)
 		r = rg_decoder_open(&bytes, (uint64_t)table->offset, (uint64_t)table->end,
 				    &table->index->altered, &decoder, err);
@@ -279,7 +281,7 @@ static int take_in(struct table *table, struct roger_err *err)
 		return r;
 	r = take_lines(table, decoder, err);
 	rg_decoder_close(decoder);
-	return r == ROGER_OK ? save(table, err) : r;
+	return r == ROGER_OK ? save_progress(table, err) : r;
 }
 
 /* ------------------------------------------------------------ rebuilding -- */
@@ -339,7 +341,7 @@ static int see_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 static int put_all(struct table *table, struct roger_err *err)
 {
 	struct rg_question question;
-	int r = prepare(table, put_row, &table->put, err);
+	int r = prepare_statement(table, put_row, &table->put, err);
 
 	if (r < 0)
 		return r;
@@ -347,28 +349,28 @@ static int put_all(struct table *table, struct roger_err *err)
 				    " first_length FROM messages ORDER BY position");
 	r = rg_index_ask_once(table->index, &question, see_entry, table, err);
 	rg_question_deinit(&question);
-	return r < 0 ? r : save(table, err);
+	return r < 0 ? r : save_progress(table, err);
 }
 
-static int fill(struct table *table, struct roger_err *err)
+static int fill_table(struct table *table, struct roger_err *err)
 {
 	size_t i;
 	char *sql;
 	int r;
 
-	r = run(table, begin_tables, err);
+	r = run_sql(table, begin_tables, err);
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0)",
 			      RG_INDEX_VERSION, table->index->store->era);
-	r = sql ? run(table, sql, err) : rg_fail_memory(err);
+	r = sql ? run_sql(table, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	if (r == ROGER_OK)
 		r = put_all(table, err);
 	for (i = 0; r == ROGER_OK && seed_indexes[i]; i++)
-		r = run(table, seed_indexes[i], err);
+		r = run_sql(table, seed_indexes[i], err);
 	if (r == ROGER_OK)
-		r = run(table, "COMMIT", err);
+		r = run_sql(table, "COMMIT", err);
 	return r == ROGER_OK ? sync_table(table, err) : r;
 }
 
@@ -389,7 +391,7 @@ int rg_index_seed_make(struct rg_index *index, struct roger_err *err)
 		       "PRAGMA cache_size = -2000",
 		       err);
 	if (r == ROGER_OK)
-		r = fill(&table, err);
+		r = fill_table(&table, err);
 	close_table(&table);
 	return rg_index_file_end(index, index->seed_name, fresh, r, err);
 }
@@ -403,19 +405,20 @@ static int bring_up(struct table *table, bool may_rebuild, bool *ret_valid, stru
 
 	/* Other programs may have changed the mode, and have the file open. */
 	(void)sqlite3_exec(table->db, "PRAGMA journal_mode = TRUNCATE", NULL, NULL, NULL);
-	r = run(table, "BEGIN IMMEDIATE", err);
+	r = run_sql(table, "BEGIN IMMEDIATE", err);
 	if (r == ROGER_OK)
-		r = load(table, ret_valid, err);
+		r = load_progress(table, ret_valid, err);
 	if (may_rebuild && rg_index_is_far_behind((uint64_t)table->offset, (uint64_t)table->end))
 		*ret_valid = false;
 	if (r < 0 || !*ret_valid || table->offset == table->end)
 		return r;
 	r = take_in(table, err);
-	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
+	return r == ROGER_OK ? run_sql(table, "COMMIT", err) : r;
 }
 
 /* Open and update messages.db; *ret_valid false, or ROGER_EDATA: it must be rebuilt. */
-static int look(struct rg_index *index, bool may_rebuild, bool *ret_valid, struct roger_err *err)
+static int look_at_table(struct rg_index *index, bool may_rebuild, bool *ret_valid,
+			 struct roger_err *err)
 {
 	struct table table = { .index = index, .end = index->progress.offset };
 	uint64_t inode;
@@ -438,7 +441,7 @@ static int look(struct rg_index *index, bool may_rebuild, bool *ret_valid, struc
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err)
 {
 	bool valid;
-	int r = look(index, anew, &valid, err);
+	int r = look_at_table(index, anew, &valid, err);
 
 	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
@@ -462,10 +465,11 @@ static int add_up_rows(const struct table *table, struct rg_index_sums *sums, st
 	sqlite3_stmt *get;
 	int step, r;
 
-	r = prepare(table,
-		    "SELECT id, issue_id, from_phase, to_phase, run_counter, message_type,"
-		    " content, metadata, read, created_at, read_at FROM messages NOT INDEXED",
-		    &get, err);
+	r = prepare_statement(
+		table,
+		"SELECT id, issue_id, from_phase, to_phase, run_counter, message_type,"
+		" content, metadata, read, created_at, read_at FROM messages NOT INDEXED",
+		&get, err);
 	if (r < 0)
 		return r;
 	while ((step = sqlite3_step(get)) == SQLITE_ROW) {
@@ -486,7 +490,7 @@ static int add_up_rows(const struct table *table, struct rg_index_sums *sums, st
 		rows += rg_message_row(rg_message_text(&scratch, &message), &message);
 	}
 	if (step != SQLITE_DONE)
-		r = fail(table, "read", err);
+		r = fail_table(table, "read", err);
 	sqlite3_finalize(get);
 	sums->all[RG_RULE_TABLE_ROWS] = rows;
 	return scratch.failed ? rg_fail_memory(err) : r;
@@ -506,7 +510,7 @@ int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_inde
 	r = open_table(&table, index->seed_path,
 		       "PRAGMA busy_timeout = 1000; PRAGMA cache_size = -2000; BEGIN", NULL);
 	if (r == ROGER_OK)
-		r = load(&table, &valid, NULL);
+		r = load_progress(&table, &valid, NULL);
 	if (r == ROGER_OK && valid)
 		r = add_up_rows(&table, sums, NULL);
 	if (r == ROGER_OK && valid)

@@ -146,7 +146,7 @@ const char *rg_sends_rule(enum rg_sends_rule rule)
 	return rules[rule].what;
 }
 
-static int fail(const struct rg_sends_check *check, struct roger_err *err)
+static int fail_check(const struct rg_sends_check *check, struct roger_err *err)
 {
 	const int code = sqlite3_errcode(check->db);
 
@@ -155,8 +155,8 @@ static int fail(const struct rg_sends_check *check, struct roger_err *err)
 					      sqlite3_errstr(code));
 }
 
-static int add(struct rg_sends_check *check, enum add which, const int64_t *values, int count,
-	       struct roger_err *err)
+static int add_row(struct rg_sends_check *check, enum add which, const int64_t *values, int count,
+		   struct roger_err *err)
 {
 	sqlite3_stmt *statement = check->adds[which];
 	int i;
@@ -164,12 +164,12 @@ static int add(struct rg_sends_check *check, enum add which, const int64_t *valu
 	for (i = 0; i < count; i++)
 		sqlite3_bind_int64(statement, i + 1, values[i]);
 	sqlite3_step(statement);
-	return sqlite3_reset(statement) == SQLITE_OK ? ROGER_OK : fail(check, err);
+	return sqlite3_reset(statement) == SQLITE_OK ? ROGER_OK : fail_check(check, err);
 }
 #define ADD(check, which, values, err)                                                             \
-	add(check, which, values, (int)(sizeof(values) / sizeof *(values)), err)
+	add_row(check, which, values, (int)(sizeof(values) / sizeof *(values)), err)
 
-static int begin(struct rg_sends_check *check, struct roger_err *err)
+static int begin_check(struct rg_sends_check *check, struct roger_err *err)
 {
 	const struct roger_cycle first = { .id = RG_STR(RG_FIRST_CYCLE), .number = 1 };
 	const struct rg_sends_place none = { 0 };
@@ -183,10 +183,10 @@ static int begin(struct rg_sends_check *check, struct roger_err *err)
 			 " PRAGMA temp_store = MEMORY; BEGIN",
 			 NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_exec(check->db, tables, NULL, NULL, NULL) != SQLITE_OK)
-		return fail(check, err);
+		return fail_check(check, err);
 	for (i = 0; i < ADDS; i++)
 		if (sqlite3_prepare_v2(check->db, adds[i], -1, &check->adds[i], NULL) != SQLITE_OK)
-			return fail(check, err);
+			return fail_check(check, err);
 	return rg_sends_check_cycle(check, &first, &none, err);
 }
 
@@ -200,7 +200,7 @@ int rg_sends_check_new(int64_t cycles_kept, struct rg_sends_check **ret_check,
 		return rg_fail_memory(err);
 	check->cycles_kept = cycles_kept;
 	check->arena = rg_arena_new();
-	r = check->arena ? begin(check, err) : rg_fail_memory(err);
+	r = check->arena ? begin_check(check, err) : rg_fail_memory(err);
 	if (r < 0)
 		check = rg_sends_check_free(check);
 	*ret_check = check;
@@ -337,14 +337,14 @@ int rg_sends_check_entry(struct rg_sends_check *check, const struct roger_attemp
 				   hash_of(entry->dead_letter_task) };
 
 	/* The rest of a plain entry stays NULL, so that no other rule sees it. */
-	return add(check, ADD_ENTRY, values, plain ? 6 : (int)(sizeof values / sizeof *values),
-		   err);
+	return add_row(check, ADD_ENTRY, values, plain ? 6 : (int)(sizeof values / sizeof *values),
+		       err);
 }
 
 /* ----------------------------------------------------------------- rules -- */
 
-static int judge(struct rg_sends_check *check, enum rg_sends_rule rule, rg_sends_see *see,
-		 void *context, struct roger_err *err)
+static int judge_rule(struct rg_sends_check *check, enum rg_sends_rule rule, rg_sends_see *see,
+		      void *context, struct roger_err *err)
 {
 	struct rg_sends_place place;
 	sqlite3_stmt *get;
@@ -353,7 +353,7 @@ static int judge(struct rg_sends_check *check, enum rg_sends_rule rule, rg_sends
 
 	sqlite3_snprintf(sizeof sql, sql, "SELECT * FROM (%s) ORDER BY 1, 2", rules[rule].select);
 	if (sqlite3_prepare_v2(check->db, sql, -1, &get, NULL) != SQLITE_OK)
-		return fail(check, err);
+		return fail_check(check, err);
 	sqlite3_bind_int64(get, 1, check->cycles_kept);
 	while (r == ROGER_OK && (step = sqlite3_step(get)) == SQLITE_ROW) {
 		place = (struct rg_sends_place){ sqlite3_column_int64(get, 0),
@@ -364,7 +364,7 @@ static int judge(struct rg_sends_check *check, enum rg_sends_rule rule, rg_sends
 		r = see(context, rule, &place, err);
 	}
 	if (r == ROGER_OK && step != SQLITE_DONE)
-		r = fail(check, err);
+		r = fail_check(check, err);
 	sqlite3_finalize(get);
 	return r;
 }
@@ -376,8 +376,8 @@ int rg_sends_check_all(struct rg_sends_check *check, bool all, rg_sends_see *see
 	int i, r = ROGER_OK;
 
 	if (sqlite3_exec(check->db, views, NULL, NULL, NULL) != SQLITE_OK)
-		return fail(check, err);
+		return fail_check(check, err);
 	for (i = 0; i < end && r == ROGER_OK; i++)
-		r = judge(check, (enum rg_sends_rule)i, see, context, err);
+		r = judge_rule(check, (enum rg_sends_rule)i, see, context, err);
 	return r;
 }

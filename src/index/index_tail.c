@@ -45,7 +45,7 @@ void rg_index_tail_drop(struct rg_index *index)
 }
 
 /* Forget the lines that are kept, and start again where the tables end. */
-static int begin(struct rg_index *index, struct roger_err *err)
+static int begin_tail(struct rg_index *index, struct roger_err *err)
 {
 	const struct rg_index_progress *progress = &index->progress;
 	struct rg_index_tail *tail = &index->tail;
@@ -92,7 +92,7 @@ int rg_index_tail_look(struct rg_index *index, struct roger_err *err)
 	return r < 0 ? r : rg_fail(err, ROGER_ETIMEOUT, 0, "index '%s' was updated", index->name);
 }
 
-static void finish(struct rg_index *index)
+static void finish_look(struct rg_index *index)
 {
 	if (index->tail.looking && index->db && !sqlite3_get_autocommit(index->db))
 		(void)rg_index_run_one(index, RG_SQL_END, NULL);
@@ -385,7 +385,7 @@ static int take_lines(struct rg_index *index, uint64_t end, bool *ret_same, stru
 
 /* ------------------------------------------------------------- following -- */
 
-static bool holds(const struct rg_index *index)
+static bool holds_tail(const struct rg_index *index)
 {
 	const struct rg_index_tail *tail = &index->tail;
 
@@ -422,7 +422,7 @@ static int take_in(struct rg_index *index, struct rg_index_reach reach, struct r
 }
 
 /* Does the journal still have the last line that was read? */
-static bool continues(struct rg_index *index)
+static bool journal_continues(struct rg_index *index)
 {
 	const struct rg_index_tail *tail = &index->tail;
 	int64_t hash = 0;
@@ -450,28 +450,28 @@ int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bo
 	if (tail->alone)
 		rg_index_tail_drop(index);
 	/* A holder of the lock has just looked at the file. */
-	if (!(reach.held && holds(index)) && !rg_index_is_open(index))
+	if (!(reach.held && holds_tail(index)) && !rg_index_is_open(index))
 		return ROGER_OK;
-	if (!holds(index))
-		r = begin(index, err);
+	if (!holds_tail(index))
+		r = begin_tail(index, err);
 	if (r == ROGER_OK && is_long(index, reach)) {
 		r = take_in(index, reach, err);
 		if (r == ROGER_OK && index->in_memory)
 			return ROGER_OK;
-		if (r == ROGER_OK && !holds(index))
-			r = begin(index, err);
+		if (r == ROGER_OK && !holds_tail(index))
+			r = begin_tail(index, err);
 	}
 	if (r == ROGER_OK)
 		r = read_on(index, reach.end, &same, err);
 	/* The journal was cut, or replaced. */
-	if (r == ROGER_OK && (!same || (reach.end < tail->to && !continues(index)))) {
-		r = begin(index, err);
+	if (r == ROGER_OK && (!same || (reach.end < tail->to && !journal_continues(index)))) {
+		r = begin_tail(index, err);
 		if (r == ROGER_OK)
 			r = read_on(index, reach.end, &same, err);
-		same = same && continues(index);
+		same = same && journal_continues(index);
 		/* The tables are of another journal, too. */
 		if (r == ROGER_OK && !same) {
-			finish(index);
+			finish_look(index);
 			rg_index_leave(index);
 		}
 	}
@@ -522,7 +522,7 @@ static bool is_announced(const struct rg_head *head, uint64_t end)
 
 /* May the kept lines answer the query?  Lines that were read for one agent answer for that agent,
  * and perhaps, at the first try, for ids. */
-static bool serves(const struct rg_index_tail *tail, const struct rg_query *query, bool first)
+static bool may_serve(const struct rg_index_tail *tail, const struct rg_query *query, bool first)
 {
 	struct roger_str agent;
 
@@ -546,10 +546,10 @@ int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes,
 	if (index->db || index->store->elsewhere || bytes > ALONE_BYTES_MAX ||
 	    !is_announced(&head, end))
 		return ROGER_OK;
-	if (!tail->alone || !holds(index) || end - tail->from < bytes ||
+	if (!tail->alone || !holds_tail(index) || end - tail->from < bytes ||
 	    end - tail->from > TAIL_BYTES || tail->from < atomic_load(&head.shared->own_from) ||
-	    !serves(tail, query, first)) {
-		r = begin(index, err);
+	    !may_serve(tail, query, first)) {
+		r = begin_tail(index, err);
 		/* Further back, skip the lines of other agents. */
 		if (r == ROGER_OK && !first && !query->id_count &&
 		    !rg_arena_print(tail->memory, &tail->only, "\"%.*s\"", RG_STR_ARGS(query->to)))
@@ -581,7 +581,7 @@ bool rg_index_tail_again(struct rg_index *index, int *tries, int *r, bool *over)
 	const struct rg_index_tail *tail = &index->tail;
 	bool moved = tail->moved || (*over && (!tail->memory || tail->from != rg_index_end(index)));
 
-	finish(index);
+	finish_look(index);
 	if (*r == ROGER_OK && tail->strange)
 		*over = false;
 	if (!moved)

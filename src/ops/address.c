@@ -27,14 +27,14 @@ struct seeking {
 	struct roger_strs found; /* in keep */
 };
 
-static int take(struct seeking *seeking, struct roger_str id, struct roger_err *err)
+static int take_id(struct seeking *seeking, struct roger_str id, struct roger_err *err)
 {
 	return rg_kept(rg_arena_add(seeking->keep, &seeking->found, id), err);
 }
 
 /* Several fit: say which, as far as there is room. */
-static int refuse(const struct seeking *seeking, const struct roger_strs *candidates,
-		  struct roger_err *err)
+static int refuse_several(const struct seeking *seeking, const struct roger_strs *candidates,
+			  struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 8192 };
 	size_t i, length = 0;
@@ -69,8 +69,8 @@ static bool is_whole_id(struct roger_str word)
 	return true;
 }
 
-static int find(struct seeking *seeking, struct rg_query query, struct roger_message_list *ret,
-		struct roger_err *err)
+static int find_messages(struct seeking *seeking, struct rg_query query,
+			 struct roger_message_list *ret, struct roger_err *err)
 {
 	query.anywhere = true;
 	return rg_engine_find(seeking->roger->engine, &query, seeking->scratch, ret, err);
@@ -102,13 +102,13 @@ static int refuse_messages(const struct seeking *seeking, const struct roger_mes
 				   RG_STR_ARGS(message->to), RG_STR_ARGS(message->id)))
 			return rg_fail_memory(err);
 	}
-	return refuse(seeking, &candidates, err);
+	return refuse_several(seeking, &candidates, err);
 }
 
 /* Which of those that fit (all: and there are no more) are meant; to_caller: the only one that is
  * for the caller, where there is one. */
-static int choose(struct seeking *seeking, const struct roger_message_list *fit, bool all,
-		  bool to_caller, struct roger_err *err)
+static int choose_among(struct seeking *seeking, const struct roger_message_list *fit, bool all,
+			bool to_caller, struct roger_err *err)
 {
 	const bool copies = seeking->field->kind == ROGER_TEXTS && all &&
 			    !(seeking->op->flags & ROGER_WRITES) && is_one_send(fit);
@@ -125,11 +125,11 @@ static int choose(struct seeking *seeking, const struct roger_message_list *fit,
 			mine_count++;
 		}
 	if (mine_count == 1)
-		return take(seeking, mine->id, err);
+		return take_id(seeking, mine->id, err);
 	if (fit->count > 1 && !copies)
 		return refuse_messages(seeking, fit, err);
 	for (i = 0; r == ROGER_OK && i < fit->count; i++)
-		r = take(seeking, fit->items[i].id, err);
+		r = take_id(seeking, fit->items[i].id, err);
 	return r;
 }
 
@@ -141,14 +141,14 @@ static int find_place(struct seeking *seeking, const struct roger_message *wante
 	struct roger_message_list found;
 	const struct roger_message *message;
 	int64_t low = 0, high = 0;
-	int r = find(seeking, query, &found, err);
+	int r = find_messages(seeking, query, &found, err);
 
 	if (r == ROGER_OK && found.count)
 		high = found.items[0].position;
 	query.newest = false;
 	while (r == ROGER_OK && high - low > NEAR) {
 		query.after = low + (high - low) / 2;
-		r = find(seeking, query, &found, err);
+		r = find_messages(seeking, query, &found, err);
 		message = found.items;
 		if (r == ROGER_OK && found.count && message->position <= high &&
 		    (message->epoch < wanted->epoch ||
@@ -162,7 +162,8 @@ static int find_place(struct seeking *seeking, const struct roger_message *wante
 }
 
 /* Is it among them already? */
-static bool holds(const struct roger_message_list *messages, const struct roger_message *message)
+static bool has_message(const struct roger_message_list *messages,
+			const struct roger_message *message)
 {
 	size_t i;
 
@@ -180,7 +181,8 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
 	size_t i;
 
 	for (i = 0; i < among->count; i++) {
-		if (!rg_message_same_send(wanted, &among->items[i]) || holds(fit, &among->items[i]))
+		if (!rg_message_same_send(wanted, &among->items[i]) ||
+		    has_message(fit, &among->items[i]))
 			continue;
 		if (!rg_arena_append(seeking->scratch, &fit->items, &fit->count, &among->items[i],
 				     sizeof among->items[i]))
@@ -204,12 +206,12 @@ static int find_numbered(struct seeking *seeking, const struct roger_message *wa
 
 	query.after = place + 1;
 	if (r == ROGER_OK)
-		r = find(seeking, query, &page, err);
+		r = find_messages(seeking, query, &page, err);
 	query = (struct rg_query){ .from = wanted->from, .limit = PAGE };
 	query.after = r == ROGER_OK && page.count ? page.items[page.count - 1].position - 1 : 0;
 	do {
 		if (r == ROGER_OK)
-			r = find(seeking, query, &page, err);
+			r = find_messages(seeking, query, &page, err);
 		if (r == ROGER_OK)
 			r = keep_numbered(seeking, wanted, &page, fit, err);
 		if (r < 0 || page.count < PAGE)
@@ -219,7 +221,7 @@ static int find_numbered(struct seeking *seeking, const struct roger_message *wa
 	} while (last->epoch <= wanted->epoch && last->seq <= wanted->seq);
 	query = (struct rg_query){ .from = wanted->from, .limit = NEWEST, .newest = true };
 	if (r == ROGER_OK)
-		r = find(seeking, query, &page, err);
+		r = find_messages(seeking, query, &page, err);
 	return r < 0 ? r : keep_numbered(seeking, wanted, &page, fit, err);
 }
 
@@ -251,7 +253,7 @@ static int seek_number(struct seeking *seeking, struct roger_message *wanted, st
 		r = rg_engine_session(seeking->roger->engine, false, &wanted->epoch, err);
 	if (r == ROGER_OK)
 		r = find_numbered(seeking, wanted, &fit, err);
-	return r < 0 ? r : choose(seeking, &fit, true, true, err);
+	return r < 0 ? r : choose_among(seeking, &fit, true, true, err);
 }
 
 static int seek_last(struct seeking *seeking, struct roger_err *err)
@@ -262,14 +264,14 @@ static int seek_last(struct seeking *seeking, struct roger_err *err)
 	int side, r = ROGER_OK;
 
 	for (side = 0; side < 2 && r == ROGER_OK; side++) {
-		r = find(seeking, query, &found, err);
+		r = find_messages(seeking, query, &found, err);
 		if (r == ROGER_OK && found.count &&
 		    (!last || found.items[0].position > last->position))
 			last = found.items;
 		query.from = RG_STR("");
 		query.to = seeking->caller;
 	}
-	return r < 0 || !last ? r : take(seeking, last->id, err);
+	return r < 0 || !last ? r : take_id(seeking, last->id, err);
 }
 
 static int seek_piece(struct seeking *seeking, struct roger_err *err)
@@ -282,9 +284,9 @@ static int seek_piece(struct seeking *seeking, struct roger_err *err)
 
 	if (seeking->word.length < PIECE_CHARS_LEAST)
 		return ROGER_OK;
-	r = find(seeking, query, &fit, err);
+	r = find_messages(seeking, query, &fit, err);
 	/* The beginning that all ids share must not mean the one that is for the caller. */
-	return r < 0 ? r : choose(seeking, &fit, fit.count <= CANDIDATES_MAX, false, err);
+	return r < 0 ? r : choose_among(seeking, &fit, fit.count <= CANDIDATES_MAX, false, err);
 }
 
 static int seek_message(struct seeking *seeking, struct roger_err *err)
@@ -295,9 +297,9 @@ static int seek_message(struct seeking *seeking, struct roger_err *err)
 	struct roger_message_list found = { 0 };
 	int r;
 
-	r = find(seeking, by_id, &found, err);
+	r = find_messages(seeking, by_id, &found, err);
 	if (r == ROGER_OK && !found.count && seeking->field->flags & ROGER_KEY)
-		r = find(seeking, by_key, &found, err);
+		r = find_messages(seeking, by_key, &found, err);
 	if (r < 0 || found.count)
 		return r;
 	if (rg_str_is(seeking->word, "@last"))
@@ -324,8 +326,8 @@ static int seek_name(struct seeking *seeking, const struct roger_strs *names, st
 		    !rg_arena_add(seeking->scratch, &fit, names->items[i]))
 			return rg_fail_memory(err);
 	if (fit.count > 1)
-		return refuse(seeking, &fit, err);
-	return fit.count ? take(seeking, fit.items[0], err) : ROGER_OK;
+		return refuse_several(seeking, &fit, err);
+	return fit.count ? take_id(seeking, fit.items[0], err) : ROGER_OK;
 }
 
 static int seek_run(struct seeking *seeking, struct roger_err *err)
@@ -374,7 +376,7 @@ static int seek_letter(struct seeking *seeking, struct roger_err *err)
 
 /* --------------------------------------------------------------- request -- */
 
-static int seek(struct seeking *seeking, struct roger_str word, struct roger_err *err)
+static int seek_word(struct seeking *seeking, struct roger_str word, struct roger_err *err)
 {
 	const size_t before = seeking->found.count;
 	const unsigned flags = seeking->field->flags;
@@ -389,7 +391,7 @@ static int seek(struct seeking *seeking, struct roger_str word, struct roger_err
 		r = seek_message(seeking, err);
 	if (r < 0 || seeking->found.count > before)
 		return r;
-	return take(seeking, word, err);
+	return take_id(seeking, word, err);
 }
 
 static struct roger_strs words_of(const struct roger_field *field, const void *request)
@@ -430,7 +432,7 @@ static int resolve_field(struct seeking *seeking, char *request, struct roger_er
 		return ROGER_OK;
 	seeking->found = (struct roger_strs){ 0 };
 	for (i = 0; i < words.count && r == ROGER_OK; i++)
-		r = seek(seeking, words.items[i], err);
+		r = seek_word(seeking, words.items[i], err);
 	if (r < 0 || !words.count)
 		return r;
 	if (field->kind == ROGER_TEXTS)

@@ -26,14 +26,14 @@ static bool is_login(const struct roger *roger)
 	return roger->caller.how == RG_BY_LOGIN;
 }
 
-static bool administers(const struct roger *roger)
+static bool may_administer(const struct roger *roger)
 {
 	return roger->caller.how < RG_BY_TOKEN || roger->caller.right == RG_ADMINISTER;
 }
 
 bool rg_caller_is_bound(const struct roger *roger)
 {
-	return !administers(roger) || is_login(roger);
+	return !may_administer(roger) || is_login(roger);
 }
 
 bool rg_caller_is(const struct roger *roger, struct roger_str name)
@@ -49,7 +49,7 @@ bool rg_caller_proves(const struct roger *roger, struct roger_str name)
 
 bool rg_caller_stands_in(const struct roger *roger, struct roger_str agent)
 {
-	return is_login(roger) && administers(roger) && !rg_caller_is(roger, agent);
+	return is_login(roger) && may_administer(roger) && !rg_caller_is(roger, agent);
 }
 
 void rg_caller_print(const struct roger *roger, struct rg_buf *out)
@@ -67,7 +67,7 @@ int rg_caller_may_change(const struct roger *roger, const char *member, const ch
 {
 	const struct roger_str name = roger->caller.name;
 
-	if (administers(roger) || rg_name_fits(name, owner) || rg_name_fits(name, other))
+	if (may_administer(roger) || rg_name_fits(name, owner) || rg_name_fits(name, other))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EREFUSED, member,
 			      "%s '%.*s' is not '%.*s''s to change; ask '%.*s', or use a token "

@@ -21,7 +21,7 @@ struct gathered {
 };
 
 /* What is no name may be anything, so it is not repeated. */
-static void mention(struct mention *mention, struct roger_str name)
+static void mention_name(struct mention *mention, struct roger_str name)
 {
 	if (!rg_name_valid(name))
 		return;
@@ -52,11 +52,11 @@ static void gather_ids(struct gathered *gathered, const struct roger_field *fiel
 static void gather_field(struct gathered *gathered, const struct roger_field *field, const void *at)
 {
 	if (field->flags & ROGER_SELF)
-		mention(&gathered->agent, *(const struct roger_str *)at);
+		mention_name(&gathered->agent, *(const struct roger_str *)at);
 	if (field->flags & ROGER_ISSUE)
-		mention(&gathered->issue, *(const struct roger_str *)at);
+		mention_name(&gathered->issue, *(const struct roger_str *)at);
 	if (field->flags & ROGER_RUN)
-		mention(&gathered->run, *(const struct roger_str *)at);
+		mention_name(&gathered->run, *(const struct roger_str *)at);
 	if (field->flags & ROGER_KEY)
 		gathered->key = *(const struct roger_str *)at;
 	if (field->flags & ROGER_ID)
@@ -67,8 +67,8 @@ static void gather_field(struct gathered *gathered, const struct roger_field *fi
 		gathered->duplicates += *(const bool *)at;
 }
 
-static void gather(struct gathered *gathered, const struct roger_record *type, const void *records,
-		   size_t count, unsigned flags)
+static void gather_names(struct gathered *gathered, const struct roger_record *type,
+			 const void *records, size_t count, unsigned flags)
 {
 	const struct roger_field *field;
 	const struct {
@@ -81,7 +81,8 @@ static void gather(struct gathered *gathered, const struct roger_record *type, c
 		for (i = 0; i < count; i++) {
 			list = rg_field_at(field, (const char *)records + i * type->size);
 			if (field->kind == ROGER_RECORDS)
-				gather(gathered, field->record, list->items, list->count, flags);
+				gather_names(gathered, field->record, list->items, list->count,
+					     flags);
 			else if (!(field->flags & flags))
 				break;
 			else
@@ -93,7 +94,7 @@ int64_t rg_note_duplicates(const struct roger_op *op, const void *reply)
 {
 	struct gathered given = { 0 };
 
-	gather(&given, op->reply, reply, 1, ROGER_DUPLICATE);
+	gather_names(&given, op->reply, reply, 1, ROGER_DUPLICATE);
 	return given.duplicates;
 }
 
@@ -231,11 +232,11 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 	char outcome[64];
 	struct rg_note note = { .verb = rg_str(op->name) };
 
-	gather(&asked, op->request, request, 1, ~0U);
+	gather_names(&asked, op->request, request, 1, ~0U);
 	if (asked.dry_run)
 		return;
 	if (code == ROGER_OK) {
-		gather(&given, op->reply, reply, 1, ~0U);
+		gather_names(&given, op->reply, reply, 1, ~0U);
 		add_numbers(&numbers, op, reply);
 		note.numbers = numbers.failed ? RG_STR("") : rg_buf_str(&numbers);
 		note.duplicates = given.duplicates;

@@ -88,8 +88,8 @@ static int check_exposure(const struct roger_op *op, const struct roger *roger,
 }
 
 /* Is it a request that may be made?  *ret_request: the same, as the verb takes it. */
-static int prepare(const struct roger_op *op, struct roger *roger, const void *request,
-		   struct rg_arena *memory, const void **ret_request, struct roger_err *err)
+static int prepare_request(const struct roger_op *op, struct roger *roger, const void *request,
+			   struct rg_arena *memory, const void **ret_request, struct roger_err *err)
 {
 	int r;
 
@@ -175,8 +175,8 @@ static bool shows_worn(const struct roger_op *op, const struct roger *roger, con
  * down first.  One that reads and showed it, or found damage, runs once more, so that its answer
  * takes that into account.
  */
-static int run(const struct roger_op *op, struct roger *roger, const void *request, void *reply,
-	       struct roger_err *err)
+static int run_verb(const struct roger_op *op, struct roger *roger, const void *request,
+		    void *reply, struct roger_err *err)
 {
 	const uint64_t noted = roger ? rg_engine_noted(roger->engine) : 0;
 	struct rg_arena *memory = rg_op_memory(reply);
@@ -203,12 +203,12 @@ int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *re
 		  struct roger_err *err)
 {
 	const uint64_t stored = roger ? rg_engine_stored(roger->engine) : 0;
-	int r = prepare(op, roger, request, rg_op_memory(reply), &request, err);
+	int r = prepare_request(op, roger, request, rg_op_memory(reply), &request, err);
 
 	if (r < 0)
 		return r;
 	take_seat(op, roger, request);
-	r = run(op, roger, request, reply, err);
+	r = run_verb(op, roger, request, reply, err);
 	if (r == ROGER_ETIMEOUT && roger)
 		rg_engine_hurry(roger->engine);
 	if (r == ROGER_OK && roger)

@@ -56,7 +56,7 @@ void rg_doctor_fixed_all(struct rg_doctor *doctor, enum roger_breach_kind kind)
 /* ------------------------------------------------------------------ all -- */
 
 /* What others append meanwhile is not reported as wrong. */
-static int measure(struct rg_doctor *doctor, struct roger_err *err)
+static int measure_journals(struct rg_doctor *doctor, struct roger_err *err)
 {
 	uint64_t end;
 	int r = rg_engine_settle(doctor->engine, &end, err);
@@ -67,18 +67,12 @@ static int measure(struct rg_doctor *doctor, struct roger_err *err)
 					 &doctor->journals, &doctor->logged, err);
 }
 
-static int examine(struct rg_doctor *doctor, struct roger_err *err)
+static int examine_all(struct rg_doctor *doctor, struct roger_err *err)
 {
 	static int (*const steps[])(struct rg_doctor *, struct roger_err *) = {
-		measure,
-		rg_doctor_check_index_end,
-		rg_doctor_journals,
-		rg_doctor_compare_index,
-		rg_doctor_state,
-		rg_doctor_archive,
-		rg_doctor_control,
-		rg_doctor_leases,
-		rg_doctor_places,
+		measure_journals,	 rg_doctor_check_index_end, rg_doctor_journals,
+		rg_doctor_compare_index, rg_doctor_state,	    rg_doctor_archive,
+		rg_doctor_control,	 rg_doctor_leases,	    rg_doctor_places,
 		rg_doctor_removed,
 	};
 	uint64_t end;
@@ -118,7 +112,7 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 	if (r == ROGER_OK && !doctor.scratch)
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
-		r = examine(&doctor, err);
+		r = examine_all(&doctor, err);
 	if (r == ROGER_OK && doctor.damaged.count)
 		(void)rg_engine_note_findings(
 			engine,

@@ -8,8 +8,8 @@
 #include "facts/message.h"
 
 /* A breach at the current line of a walk. */
-static struct roger_breach here(const struct rg_walk *walk, enum roger_breach_kind kind,
-				enum roger_severity severity)
+static struct roger_breach breach_here(const struct rg_walk *walk, enum roger_breach_kind kind,
+				       enum roger_severity severity)
 {
 	return (struct roger_breach){ .kind = (int)kind,
 				      .severity = (int)severity,
@@ -40,11 +40,11 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 				(found->kind == ROGER_ALTERED || found->kind == ROGER_ACCEPTED);
 	struct rg_doctor *doctor = context;
 	struct roger_breach breach =
-		here(walk,
-		     found->by == RG_MISFIT_IN_MESSAGE ? ROGER_BREACH_MESSAGE
-		     : shape			       ? ROGER_BREACH_SHAPE
-						       : ROGER_BREACH_CHAIN,
-		     rg_finding_is_damage(found->kind) ? ROGER_DAMAGE : ROGER_NOTE);
+		breach_here(walk,
+			    found->by == RG_MISFIT_IN_MESSAGE ? ROGER_BREACH_MESSAGE
+			    : shape			      ? ROGER_BREACH_SHAPE
+							      : ROGER_BREACH_CHAIN,
+			    rg_finding_is_damage(found->kind) ? ROGER_DAMAGE : ROGER_NOTE);
 	int r;
 
 	breach.line = found->line;
@@ -80,8 +80,8 @@ static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk, s
 	for (i = 0; rg_message_fault_texts[i] && r == ROGER_OK; i++) {
 		if (!(faults >> i & 1))
 			continue;
-		breach = here(walk, ROGER_BREACH_MESSAGE,
-			      severity_of(walk, RG_MESSAGE_ODD >> i & 1));
+		breach = breach_here(walk, ROGER_BREACH_MESSAGE,
+				     severity_of(walk, RG_MESSAGE_ODD >> i & 1));
 		/* An earlier state may have been in a line that is gone. */
 		if (rg_judge_lost_messages(&doctor->judge, doctor->engine))
 			breach.severity = ROGER_NOTE;
@@ -122,7 +122,7 @@ static int check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk, str
 		{ "content", walk->message->content, config->content_chars_max },
 		{ "metadata", walk->message->metadata, config->metadata_chars_max },
 	};
-	const struct roger_breach breach = here(walk, ROGER_BREACH_LIMIT, ROGER_NOTE);
+	const struct roger_breach breach = breach_here(walk, ROGER_BREACH_LIMIT, ROGER_NOTE);
 	size_t i, chars;
 	int r = ROGER_OK;
 
@@ -253,7 +253,7 @@ static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 		       struct roger_str sender, struct roger_err *err)
 {
 	const struct roger_breach breach =
-		here(walk, ROGER_BREACH_SEND_LOG, severity_of(walk, false));
+		breach_here(walk, ROGER_BREACH_SEND_LOG, severity_of(walk, false));
 	int r = log_of(doctor, sender, err);
 
 	if (r < 0 || rg_str_equal(walk->file->name, doctor->sender_log.name))

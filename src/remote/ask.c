@@ -124,8 +124,8 @@ static bool tell_progress(struct remote *remote, const struct rg_problem *proble
 }
 
 /* What an answer means: done, an error, or ROGER_ETIMEOUT (*ret_again: try again). */
-static int judge(struct remote *remote, const struct remote_answer *answer, bool *ret_again,
-		 struct roger_err *err)
+static int judge_answer(struct remote *remote, const struct remote_answer *answer, bool *ret_again,
+			struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_problem problem;
@@ -237,7 +237,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 		r = outcome == REMOTE_NEVER ? (int)err->code : ROGER_ETIMEOUT;
 		if (outcome == REMOTE_ANSWERED) {
 			again = false;
-			r = judge(remote, answer, &again, err);
+			r = judge_answer(remote, answer, &again, err);
 		}
 		if (outcome == REMOTE_ANSWERED && !remote_is_of_proxy(answer->status))
 			remote_down_note(remote, false);

@@ -303,7 +303,7 @@ static bool is_slow(const struct roger_op *op)
 	return op->flags & (ROGER_ADMINISTERS | ROGER_SLOW);
 }
 
-static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
+static int ask_server(const struct call *call, int64_t wait_ms, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf body = { .maximum = SIZE_MAX };
@@ -370,7 +370,7 @@ static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
 	else if (r == ROGER_OK && call->row->keys == MANY_KEYS)
 		r = add_keys(call, err);
 	if (r == ROGER_OK)
-		r = ask(call, wait_ms, err);
+		r = ask_server(call, wait_ms, err);
 	if (r == ROGER_OK)
 		forget_keys(call, given);
 	if (r == ROGER_OK && call->row->outbox)
@@ -414,7 +414,7 @@ bool remote_is_here(const struct remote *remote, const struct roger_op *op)
 	return row_of(op)->here && !(remote->here && op->flags & ROGER_ADMINISTERS);
 }
 
-static int check(const struct remote *remote, const struct call *call, struct roger_err *err)
+static int check_call(const struct remote *remote, const struct call *call, struct roger_err *err)
 {
 	const struct roger_field *self = rg_find_flag(call->op->request, ROGER_SELF);
 
@@ -443,7 +443,7 @@ int remote_call_within(struct remote *remote, const struct roger_op *op, const v
 
 	err = err ? err : &local;
 	memcpy(&call.arena, reply, sizeof call.arena);
-	r = check(remote, &call, err);
+	r = check_call(remote, &call, err);
 	if (r < 0)
 		return r;
 	remote->unreached = false;

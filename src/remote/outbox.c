@@ -87,7 +87,7 @@ static bool has_end(struct roger_str name, const char *end)
 	       strcmp(name.data + NUMBER_DIGITS, end) == 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct roger_str *)a)->data, ((const struct roger_str *)b)->data);
 }
@@ -106,7 +106,7 @@ static int list_waiting(int folder, struct rg_arena *arena, struct roger_strs *r
 		    !rg_arena_add(arena, ret, names.items[i]))
 			r = rg_fail_memory(err);
 	if (ret->count)
-		qsort((void *)(uintptr_t)ret->items, ret->count, sizeof *ret->items, compare);
+		qsort((void *)(uintptr_t)ret->items, ret->count, sizeof *ret->items, compare_names);
 	return r;
 }
 
@@ -275,7 +275,8 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 
 /* ------------------------------------------------------------------- storing -- */
 
-static int store(int folder, struct roger_str text, struct rg_arena *arena, struct roger_err *err)
+static int store_request(int folder, struct roger_str text, struct rg_arena *arena,
+			 struct roger_err *err)
 {
 	struct roger_strs names = { 0 };
 	long long number = 0;
@@ -319,14 +320,14 @@ int remote_queue(struct remote *remote, const struct roger_op *op,
 	if (r == ROGER_OK)
 		r = lock_outbox(folder, RG_LOCK_WAIT_MS, &lock, err);
 	if (r == ROGER_OK)
-		r = store(folder, rg_buf_str(&text), arena, err);
+		r = store_request(folder, rg_buf_str(&text), arena, err);
 	*ret_key = kept.key;
 	return r;
 }
 
 /* ---------------------------------------------------------------------- looking -- */
 
-static void count(struct remote_outbox *outbox, int folder, struct roger_str name)
+static void count_file(struct remote_outbox *outbox, int folder, struct roger_str name)
 {
 	struct rg_file_facts facts;
 
@@ -352,5 +353,5 @@ void remote_outbox_look(const struct remote *remote, struct remote_outbox *ret)
 	    rg_file_list_folder(folder, "outbox", arena, &names, NULL) < 0)
 		return;
 	for (i = 0; i < names.count; i++)
-		count(ret, folder, names.items[i]);
+		count_file(ret, folder, names.items[i]);
 }

@@ -25,7 +25,7 @@ static int open_wire(struct remote *remote, struct roger_err *err)
 					"this program speaks to servers of this machine alone");
 }
 
-static struct remote *make(void)
+static struct remote *make_remote(void)
 {
 	struct remote *remote = calloc(1, sizeof *remote);
 
@@ -36,7 +36,7 @@ static struct remote *make(void)
 
 int remote_open(struct remote **ret_remote, struct roger_err *err)
 {
-	struct remote *remote = make();
+	struct remote *remote = make_remote();
 	int r = remote ? remote_find(remote, err) : rg_fail_memory(err);
 
 	if (r == ROGER_OK)
@@ -51,7 +51,7 @@ int remote_open(struct remote **ret_remote, struct roger_err *err)
 
 int remote_open_here(const char *socket, struct remote **ret_remote, struct roger_err *err)
 {
-	struct remote *remote = make();
+	struct remote *remote = make_remote();
 	struct remote_place *place = remote ? remote->places : NULL;
 
 	if (!remote)

@@ -326,8 +326,9 @@ static enum remote_outcome fail_broken(const struct remote *remote,
 	return REMOTE_BROKEN;
 }
 
-static enum remote_outcome ask(struct remote *remote, const struct remote_request *request,
-			       struct remote_answer *answer, struct roger_err *err)
+static enum remote_outcome ask_over_socket(struct remote *remote,
+					   const struct remote_request *request,
+					   struct remote_answer *answer, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	const int64_t until_ms = rg_clock_monotonic_ms() + request->within_ms;
@@ -433,5 +434,5 @@ static bool step_stream(void *line_, struct remote_watch *watch, int64_t wait_ms
 	return read_more(NULL, line, 0) && take_stream(line, watch);
 }
 
-const struct remote_wire remote_socket_wire = { open_line,    close_line,  ask,
+const struct remote_wire remote_socket_wire = { open_line,    close_line,  ask_over_socket,
 						begin_stream, step_stream, close_line };

@@ -22,7 +22,7 @@ struct remote_watch {
 	int64_t begun_ns;
 };
 
-static bool begins(const struct remote_watch *watch, const char *with)
+static bool line_begins(const struct remote_watch *watch, const char *with)
 {
 	return strncmp(watch->line, with, strlen(with)) == 0;
 }
@@ -30,12 +30,12 @@ static bool begins(const struct remote_watch *watch, const char *with)
 static void take_line(struct remote_watch *watch)
 {
 	watch->line[watch->length] = '\0';
-	if (begins(watch, "id: ") && watch->length < 100) {
+	if (line_begins(watch, "id: ") && watch->length < 100) {
 		memcpy(watch->last, "Last-Event-ID: ", 15);
 		memcpy(watch->last + 15, watch->line + 4, watch->length - 3);
-	} else if (begins(watch, "event: open")) {
+	} else if (line_begins(watch, "event: open")) {
 		watch->open = true;
-	} else if (begins(watch, "event: message") || begins(watch, "event: reset")) {
+	} else if (line_begins(watch, "event: message") || line_begins(watch, "event: reset")) {
 		watch->seen++;
 	}
 	watch->length = 0;
@@ -63,7 +63,7 @@ struct remote_watch *remote_watch_free(struct remote *remote)
 	return NULL;
 }
 
-static void begin(struct remote *remote, struct remote_watch *watch)
+static void begin_stream(struct remote *remote, struct remote_watch *watch)
 {
 	watch->length = 0;
 	watch->open = *watch->last;
@@ -71,11 +71,11 @@ static void begin(struct remote *remote, struct remote_watch *watch)
 	watch->stream = remote->wire->stream(remote, watch->last);
 }
 
-static void step(struct remote *remote, struct remote_watch *watch, int64_t wait_ms)
+static void step_stream(struct remote *remote, struct remote_watch *watch, int64_t wait_ms)
 {
 	if (!watch->stream &&
 	    rg_clock_monotonic_ns() - watch->begun_ns > AGAIN_MS * INT64_C(1000000))
-		begin(remote, watch);
+		begin_stream(remote, watch);
 	if (!watch->stream) {
 		rg_clock_sleep(wait_ms);
 	} else if (!remote->wire->step(watch->stream, watch, wait_ms)) {
@@ -93,11 +93,11 @@ bool remote_watch(struct remote *remote, uint32_t *mark, int64_t timeout_ms)
 	if (!watch) {
 		watch = remote->watch = calloc(1, sizeof *watch);
 		if (watch)
-			begin(remote, watch);
+			begin_stream(remote, watch);
 	}
 	while (watch && !remote_is_interrupted() && rg_clock_monotonic_ns() < until_ns &&
 	       (timeout_ms ? watch->seen == before : watch->stream && !watch->open))
-		step(remote, watch, POLL_MS);
+		step_stream(remote, watch, POLL_MS);
 	if (!watch && timeout_ms)
 		rg_clock_sleep(timeout_ms < AGAIN_MS ? timeout_ms : AGAIN_MS);
 	*mark = watch ? watch->seen : before;

@@ -21,7 +21,7 @@ static const char servers_name[] = "servers";
 
 /* ------------------------------------------------------------------- addresses -- */
 
-static int expected(struct roger_err *err)
+static int fail_expected(struct roger_err *err)
 {
 	return rg_fail(err, ROGER_ECONFIG, 0,
 		       "ROGER_SERVER: expected https://HOST[:PORT][/PREFIX], http:// of this "
@@ -225,11 +225,11 @@ static int find_place(struct remote *remote, struct roger_str text, struct roger
 	char server[REMOTE_URL_BYTES];
 
 	if (text.length >= sizeof server || remote->place_count == REMOTE_PLACES_MAX)
-		return expected(err);
+		return fail_expected(err);
 	snprintf(server, sizeof server, "%.*s", RG_STR_ARGS(text));
 	*place = (struct remote_place){ 0 };
 	if (!read_place(server, place))
-		return expected(err);
+		return fail_expected(err);
 	remote->place_count++;
 	if (!token || !*token)
 		return read_servers(place, err);
@@ -245,7 +245,7 @@ int remote_find(struct remote *remote, struct roger_err *err)
 {
 	const char *at = getenv("ROGER_SERVER");
 	size_t length;
-	int r = at && *at ? ROGER_OK : expected(err);
+	int r = at && *at ? ROGER_OK : fail_expected(err);
 
 	while (r == ROGER_OK && *at) {
 		length = strcspn(at, ",");

@@ -305,7 +305,7 @@ static bool has_tag(const char *list, const char *tag, bool weak)
 }
 
 /* Set the tag; a client that has the same answer already gets 304 without it. */
-static void tag(struct serve_job *job)
+static void tag_answer(struct serve_job *job)
 {
 	struct serve_answer *answer = &job->answer;
 
@@ -317,7 +317,7 @@ static void tag(struct serve_job *job)
 }
 
 /* Call the verb; one that waits, again and again within its time, until there is something. */
-static int call(struct serve_job *job, struct roger *roger, void *reply, struct roger_err *err)
+static int call_verb(struct serve_job *job, struct roger *roger, void *reply, struct roger_err *err)
 {
 	const struct roger_op *verb = job->verb;
 	const struct roger_field *field = rg_find_flag(verb->request, ROGER_IN_PARTS);
@@ -362,7 +362,8 @@ static int find_id(const struct serve_job *job, struct roger_strs *ret, struct r
 }
 
 /* Does the message still have the tag that /v1/messages/ID gave? */
-static int match(const struct serve_job *job, struct roger *roger, bool *ret, struct roger_err *err)
+static int match_tag(const struct serve_job *job, struct roger *roger, bool *ret,
+		     struct roger_err *err)
 {
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf body = { .maximum = SIZE_MAX };
@@ -390,11 +391,11 @@ static int call_if_match(struct serve_job *job, struct roger *roger, void *reply
 	int r = ROGER_OK;
 
 	if (!*job->if_match)
-		return call(job, roger, reply, err);
+		return call_verb(job, roger, reply, err);
 	pthread_mutex_lock(&one);
-	r = match(job, roger, &matches, err);
+	r = match_tag(job, roger, &matches, err);
 	if (r == ROGER_OK && matches)
-		r = call(job, roger, reply, err);
+		r = call_verb(job, roger, reply, err);
 	pthread_mutex_unlock(&one);
 	*ret_changed = !matches;
 	return r == ROGER_OK && !matches ? rg_fail(err, ROGER_EREFUSED, 0,
@@ -465,5 +466,5 @@ void serve_call(struct serve_job *job, struct roger *roger)
 	else if (r < 0)
 		serve_fail(&job->answer, r, &err);
 	else if (job->tagged && job->answer.status == 200)
-		tag(job);
+		tag_answer(job);
 }

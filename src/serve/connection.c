@@ -52,7 +52,7 @@ static void keep_head(struct serve_connection *connection, const struct evbuffer
 }
 
 /* Look at the bytes in the buffer from a place on. */
-static void scan(struct serve_connection *connection, struct evbuffer *input, size_t from)
+static void scan_input(struct serve_connection *connection, struct evbuffer *input, size_t from)
 {
 	struct evbuffer_iovec part;
 	struct evbuffer_ptr place;
@@ -92,7 +92,7 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 		throw_away(connection, input);
 		return;
 	}
-	scan(connection, input, evbuffer_get_length(input) - info->n_added);
+	scan_input(connection, input, evbuffer_get_length(input) - info->n_added);
 	connection->seen_ms = rg_clock_monotonic_ms();
 	if (!connection->began_ms)
 		connection->began_ms = connection->seen_ms;
@@ -108,7 +108,7 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
  * Free the connections that have ended.  That closes their descriptors, which evhttp must not:
  * another connection would get the number while this buffer still has events.
  */
-static void reap(struct serve *serve)
+static void reap_connections(struct serve *serve)
 {
 	struct serve_connection **place = &serve->connections, *connection;
 
@@ -151,7 +151,7 @@ struct bufferevent *serve_connection_new(struct event_base *base, void *door_)
 		free(connection);
 		return buffer;
 	}
-	reap(serve);
+	reap_connections(serve);
 	if (serve->connection_count >= SERVE_CONNECTIONS_MAX)
 		make_room(serve);
 	*connection = (struct serve_connection){ .next = serve->connections,
@@ -209,7 +209,7 @@ static void on_answered(struct evhttp_request *request, void *connection_)
 	connection->raw = (struct rg_http_raw){ 0 };
 	connection->judged = is_last(request);
 	rg_buf_clear(&connection->head);
-	scan(connection, input, 0);
+	scan_input(connection, input, 0);
 	forget_bytes(connection);
 	connection->busy = false;
 	connection->seen_ms = rg_clock_monotonic_ms();
@@ -229,7 +229,7 @@ void serve_connections_tick(struct serve *serve)
 	struct serve_connection *connection;
 	int64_t now = rg_clock_monotonic_ms();
 
-	reap(serve);
+	reap_connections(serve);
 	for (connection = serve->connections; connection; connection = connection->next) {
 		if (connection->busy)
 			continue;
@@ -245,7 +245,7 @@ void serve_connections_goodbye(struct serve *serve)
 {
 	struct serve_connection *connection;
 
-	reap(serve);
+	reap_connections(serve);
 	for (connection = serve->connections; connection; connection = connection->next)
 		if (!connection->busy &&
 		    !evbuffer_get_length(bufferevent_get_output(connection->buffer)))
@@ -254,6 +254,6 @@ void serve_connections_goodbye(struct serve *serve)
 
 void serve_connections_end(struct serve *serve)
 {
-	reap(serve);
+	reap_connections(serve);
 	rg_assert(!serve->connections);
 }

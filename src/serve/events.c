@@ -282,7 +282,7 @@ static void free_stream(struct serve_stream *stream)
 }
 
 /* Take the stream off its connection: the client is gone, or is to come again. */
-static void leave(struct serve_stream *stream)
+static void leave_stream(struct serve_stream *stream)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(stream->http);
 
@@ -302,17 +302,17 @@ static void on_closed(struct evhttp_connection *connection, void *stream_)
 	struct evhttp_request *request = stream->http;
 
 	(void)connection;
-	leave(stream);
+	leave_stream(stream);
 	/* A request that has lost its connection already is ours to free. */
 	if (!evhttp_request_get_connection(request))
 		evhttp_request_free(request);
 }
 
-static void drop(struct serve_stream *stream)
+static void drop_stream(struct serve_stream *stream)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(stream->http);
 
-	leave(stream);
+	leave_stream(stream);
 	if (connection)
 		evhttp_connection_free(connection);
 }
@@ -321,10 +321,10 @@ static void on_gone(evutil_socket_t fd, short what, void *stream)
 {
 	(void)fd;
 	(void)what;
-	drop(stream);
+	drop_stream(stream);
 }
 
-static size_t unsent(const struct serve_stream *stream)
+static size_t unsent_bytes(const struct serve_stream *stream)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(stream->http);
 
@@ -332,7 +332,7 @@ static size_t unsent(const struct serve_stream *stream)
 		bufferevent_get_output(evhttp_connection_get_bufferevent(connection)));
 }
 
-static void say(struct serve_stream *stream, const char *data, size_t length)
+static void send_chunk(struct serve_stream *stream, const char *data, size_t length)
 {
 	struct evbuffer *chunk = evbuffer_new();
 
@@ -343,7 +343,7 @@ static void say(struct serve_stream *stream, const char *data, size_t length)
 	stream->said_ms = rg_clock_monotonic_ms();
 }
 
-static void look(struct serve_stream *stream);
+static void read_for_stream(struct serve_stream *stream);
 
 static void on_read(struct serve_job *job)
 {
@@ -356,27 +356,27 @@ static void on_read(struct serve_job *job)
 		return;
 	}
 	if (!good) {
-		drop(stream);
+		drop_stream(stream);
 		return;
 	}
 	memcpy(&stream->cursor, job->request, sizeof stream->cursor);
 	stream->again |= job->answer.replayed;
 	stream->deep |= job->answer.replayed && stream->cursor.deep;
 	if (job->answer.body.length)
-		say(stream, job->answer.body.data, job->answer.body.length);
+		send_chunk(stream, job->answer.body.data, job->answer.body.length);
 	if (stream->again)
-		look(stream);
+		read_for_stream(stream);
 }
 
 /* Let a thread read what is new, unless the client has not taken what there was. */
-static void look(struct serve_stream *stream)
+static void read_for_stream(struct serve_stream *stream)
 {
 	static const struct roger_record place = { .size = sizeof(struct cursor) };
 	static const struct roger_op verb = { .request = &place };
 	struct serve_job *job;
 
 	stream->again = true;
-	if (!stream->http || stream->reading || unsent(stream) > UNSENT_MAX)
+	if (!stream->http || stream->reading || unsent_bytes(stream) > UNSENT_MAX)
 		return;
 	job = serve_job_new(stream->serve, &verb, NULL);
 	if (!job)
@@ -398,7 +398,7 @@ static void end_stream(struct serve_stream *stream)
 {
 	struct evhttp_request *request = stream->http;
 
-	leave(stream);
+	leave_stream(stream);
 	evhttp_send_reply_end(request);
 }
 
@@ -419,7 +419,7 @@ void serve_streams_look(struct serve *serve, bool deep)
 		next = stream->next;
 		stream->deep |= deep;
 		if (stream->http && may_go_on(stream))
-			look(stream);
+			read_for_stream(stream);
 	}
 }
 
@@ -432,15 +432,15 @@ void serve_streams_tick(struct serve *serve)
 		next = stream->next;
 		if (!stream->http || !may_go_on(stream))
 			continue;
-		if (unsent(stream) > UNSENT_MAX) {
+		if (unsent_bytes(stream) > UNSENT_MAX) {
 			if (now - stream->said_ms > STUCK_MS)
-				drop(stream);
+				drop_stream(stream);
 			continue;
 		}
 		if (now - stream->said_ms > QUIET_MS)
-			say(stream, ": still here\n\n", 14);
+			send_chunk(stream, ": still here\n\n", 14);
 		if (stream->again)
-			look(stream);
+			read_for_stream(stream);
 	}
 }
 
@@ -480,7 +480,7 @@ static void tell_changed(struct serve *serve, bool deep)
 
 /* Sleep until something is stored, while there are streams.  A note comes after its message, so
  * the log is read when no more messages come, or after a while. */
-static void *watch(void *serve_)
+static void *watch_workspace(void *serve_)
 {
 	struct serve *serve = serve_;
 	struct roger *roger = NULL;
@@ -514,7 +514,7 @@ void serve_streams_watched(struct serve *serve)
 	serve->watched = serve->stream_count;
 	pthread_cond_signal(&serve->watch);
 	if (serve->watched && !serve->watching)
-		serve->watching = serve_start_thread(watch, serve);
+		serve->watching = serve_start_thread(watch_workspace, serve);
 	pthread_mutex_unlock(&serve->lock);
 }
 
@@ -560,5 +560,5 @@ void serve_on_events(struct serve *serve, struct evhttp_request *request,
 	serve_set_header(request, "X-Accel-Buffering", "no");
 	evhttp_send_reply_start(request, 200, "OK");
 	serve_streams_watched(serve);
-	look(stream);
+	read_for_stream(stream);
 }

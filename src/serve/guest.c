@@ -23,7 +23,8 @@ static struct roger_str store_of(const struct roger_config_reply *config)
 }
 
 /* Split "NAME=FOLDER"; folder has 4096 bytes. */
-static int split(struct serve *guest, struct roger_str text, char *folder, struct roger_err *err)
+static int split_option(struct serve *guest, struct roger_str text, char *folder,
+			struct roger_err *err)
 {
 	const char *equals = memchr(text.data, '=', text.length);
 	const struct serve *other;
@@ -73,7 +74,7 @@ static int open_guest(struct serve *guest, struct roger_str text,
 	const struct serve *other;
 	bool twice = false;
 	char folder[4096];
-	int r = split(guest, text, folder, err);
+	int r = split_option(guest, text, folder, err);
 
 	if (r == ROGER_OK)
 		r = roger_open(folder, &guest->roger, err);

@@ -65,7 +65,7 @@ static bool is_gathering(const struct serve_pool *pool)
 	       rg_clock_monotonic_ns() - pool->gathers_ns < TURN_MS * INT64_C(1000000);
 }
 
-static struct serve_job *pop(struct serve_pool *pool, struct serve_job **place)
+static struct serve_job *pop_job(struct serve_pool *pool, struct serve_job **place)
 {
 	struct serve_job *job = *place;
 
@@ -79,7 +79,7 @@ static struct serve_job *pop(struct serve_pool *pool, struct serve_job **place)
 }
 
 /* The place of the first job that may be taken now; NULL: none may. */
-static struct serve_job **next(struct serve_pool *pool)
+static struct serve_job **next_place(struct serve_pool *pool)
 {
 	const bool gathering = is_gathering(pool);
 	struct serve_job **place = &pool->first;
@@ -89,14 +89,14 @@ static struct serve_job **next(struct serve_pool *pool)
 	return *place ? place : NULL;
 }
 
-static struct serve_job *take(struct serve_pool *pool)
+static struct serve_job *take_job(struct serve_pool *pool)
 {
 	const struct serve *serve = pool->serve;
 	struct serve_job **place, *job;
 	struct timespec until;
 	int64_t until_ms;
 
-	while (!(place = next(pool)) && (pool->first || !serve->ending)) {
+	while (!(place = next_place(pool)) && (pool->first || !serve->ending)) {
 		until_ms = rg_clock_monotonic_ms() + TURN_MS;
 		until = (struct timespec){ until_ms / 1000, until_ms % 1000 * 1000000 };
 		pool->idle++;
@@ -108,10 +108,10 @@ static struct serve_job *take(struct serve_pool *pool)
 	}
 	if (!place)
 		return NULL;
-	job = pop(pool, place);
+	job = pop_job(pool, place);
 	if (job->gathers)
 		pool->gathers_ns = rg_clock_monotonic_ns();
-	if (next(pool))
+	if (next_place(pool))
 		pthread_cond_signal(&pool->come);
 	return job;
 }
@@ -123,7 +123,7 @@ static struct serve_job *take_more(struct serve_pool *pool, int64_t since_ns)
 
 	while (*place && !(*place)->gathers)
 		place = &(*place)->next;
-	return *place && pool->gathers_ns == since_ns && is_gathering(pool) ? pop(pool, place)
+	return *place && pool->gathers_ns == since_ns && is_gathering(pool) ? pop_job(pool, place)
 									    : NULL;
 }
 
@@ -165,7 +165,7 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 }
 
 /* Print a notice that a command would print; damage is told in the answer. */
-static void tell(struct serve *serve, const char *notice)
+static void tell_notice(struct serve *serve, const char *notice)
 {
 	if (!*notice)
 		return;
@@ -179,7 +179,7 @@ static void tell(struct serve *serve, const char *notice)
 }
 
 /* Let the index keep up, so that taking over takes a moment. */
-static void follow(struct roger *roger)
+static void follow_leader(struct roger *roger)
 {
 	const struct roger_empty_request request = { 0 };
 	struct roger_status_reply reply;
@@ -204,14 +204,14 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 	roger_on_progress(*roger, go_on, job);
 	set_caller(job, *roger);
 	if (pool->kind == SERVE_CHORES && !rg_leads(*roger)) {
-		follow(*roger);
+		follow_leader(*roger);
 		job->answer.status = 200;
 		return;
 	}
 	if (pool->kind == SERVE_CHORES && rg_keeps_answers(*roger))
 		rg_get_ready(*roger);
 	(job->work ? job->work : serve_call)(job, *roger);
-	tell(pool->serve, roger_notice(*roger));
+	tell_notice(pool->serve, roger_notice(*roger));
 }
 
 /* Sync once for all sends that were appended. */
@@ -220,13 +220,13 @@ static void sync_jobs(struct serve_pool *pool, struct roger *roger, struct serve
 	struct roger_err err = { 0 };
 	int r = rg_gathered(roger, &err);
 
-	tell(pool->serve, roger_notice(roger));
+	tell_notice(pool->serve, roger_notice(roger));
 	for (; r < 0 && job; job = job->next)
 		if (job->answer.status == 200)
 			serve_fail(&job->answer, r, &err);
 }
 
-static void *work(void *pool_)
+static void *work_on_jobs(void *pool_)
 {
 	struct serve_pool *pool = pool_;
 	struct serve *serve = pool->serve;
@@ -236,7 +236,7 @@ static void *work(void *pool_)
 	size_t count, most;
 
 	pthread_mutex_lock(&serve->lock);
-	while ((first = take(pool))) {
+	while ((first = take_job(pool))) {
 		since_ns = pool->gathers_ns;
 		most = pool->queued + 1; /* no more than those that wait by now */
 		last = &first;
@@ -279,8 +279,8 @@ bool serve_start_thread(void *(*start)(void *argument), void *argument)
 static bool start_worker(struct serve_pool *pool)
 {
 	return pool->kind == SERVE_WAITS
-		       ? serve_start_thread(work, pool)
-		       : rg_thread_start(&pool->workers[pool->threads], work, pool);
+		       ? serve_start_thread(work_on_jobs, pool)
+		       : rg_thread_start(&pool->workers[pool->threads], work_on_jobs, pool);
 }
 
 bool serve_job_start(struct serve_job *job)

@@ -257,7 +257,7 @@ static int listen_tcp(struct serve *serve, struct roger_err *err)
 /* ------------------------------------------------------- from a service manager -- */
 
 /* The number of sockets that a service manager passed. */
-static int passed(void)
+static int count_passed(void)
 {
 	const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
 	int64_t id, fds;
@@ -289,7 +289,7 @@ static int take_passed(struct serve *serve, int fd, struct roger_err *err)
 
 int serve_listen(struct serve *serve, const char *workspace, struct roger_err *err)
 {
-	int count = passed(), i, r = ROGER_OK;
+	int count = count_passed(), i, r = ROGER_OK;
 
 	for (i = 0; i < count && r == ROGER_OK; i++)
 		r = take_passed(serve, FIRST_PASSED_FD + i, err);

@@ -206,7 +206,7 @@ static int read_key(struct evhttp_request *request, struct serve_job *job, struc
 	return ROGER_OK;
 }
 
-static void trade(struct serve_job *job, struct roger *roger)
+static void trade_key(struct serve_job *job, struct roger *roger)
 {
 	struct login *login = job->context;
 	struct serve_caller caller;
@@ -235,7 +235,7 @@ static void end_login(struct serve_job *job, struct roger *roger)
 }
 
 /* Set or clear the cookie, and send the answer. */
-static void finish(struct serve_job *job)
+static void finish_login(struct serve_job *job)
 {
 	const struct login *login = job->context;
 	const bool in = *login->secret;
@@ -256,7 +256,7 @@ static struct serve_job *new_job(struct serve *serve, struct evhttp_request *req
 	if (login) {
 		job->context = login;
 		job->work = work;
-		job->finish = finish;
+		job->finish = finish_login;
 		return job;
 	}
 	if (job)
@@ -265,7 +265,7 @@ static struct serve_job *new_job(struct serve *serve, struct evhttp_request *req
 	return NULL;
 }
 
-static void start(struct serve_job *job, int r, struct roger_err *err)
+static void start_job(struct serve_job *job, int r, struct roger_err *err)
 {
 	if (r == ROGER_OK && !serve_job_start(job))
 		r = rg_fail(err, ROGER_ETIMEOUT, 0, "too much to do already; try again");
@@ -278,11 +278,11 @@ static void start(struct serve_job *job, int r, struct roger_err *err)
 
 void serve_on_login(struct serve *serve, struct evhttp_request *request)
 {
-	struct serve_job *job = new_job(serve, request, trade);
+	struct serve_job *job = new_job(serve, request, trade_key);
 	struct roger_err err = { 0 };
 
 	if (job)
-		start(job, read_key(request, job, job->context, &err), &err);
+		start_job(job, read_key(request, job, job->context, &err), &err);
 }
 
 void serve_on_logout(struct serve *serve, struct evhttp_request *request)
@@ -297,13 +297,13 @@ void serve_on_logout(struct serve *serve, struct evhttp_request *request)
 	login = job->context;
 	if (!find_login(serve, request, login->given, &caller))
 		*login->given = '\0';
-	start(job, ROGER_OK, &err);
+	start_job(job, ROGER_OK, &err);
 }
 
 /* ---------------------------------------------------------------- `roger ui` -- */
 
 /* Read all that the server answers, until it closes. */
-static bool ask(int fd, const char *path, char answer[ANSWER_BYTES_MAX])
+static bool ask_session(int fd, const char *path, char answer[ANSWER_BYTES_MAX])
 {
 	const struct timeval patience = { ANSWER_SECONDS, 0 };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -339,7 +339,7 @@ static int find_url(struct serve *serve, struct rg_arena *arena, struct roger_er
 	if (r < 0 || !answer)
 		return r < 0 ? r : rg_fail_memory(err);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	answered = fd >= 0 && ask(fd, path, answer);
+	answered = fd >= 0 && ask_session(fd, path, answer);
 	if (fd >= 0)
 		close(fd);
 	body = answered ? strstr(answer, "\r\n\r\n") : NULL;

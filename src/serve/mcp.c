@@ -37,7 +37,7 @@ static bool name_caller(struct evhttp_request *request, const struct serve_calle
 	return false;
 }
 
-static bool prepare(struct serve *serve, struct roger_err *err)
+static bool open_mcp(struct serve *serve, struct roger_err *err)
 {
 	struct roger_mcp_err mcp_err = { 0 };
 
@@ -59,7 +59,7 @@ void serve_on_mcp(struct serve *serve, struct evhttp_request *request,
 	serve_connection_of(serve, request)->mcp_began_ns = rg_clock_monotonic_ns();
 	if (!name_caller(request, caller, name))
 		return;
-	if (prepare(serve, &err))
+	if (open_mcp(serve, &err))
 		roger_mcp_http_take(serve->mcp_http, request, name);
 	else
 		serve_refuse(request, 503, "mcp", false, "%s", err.message);

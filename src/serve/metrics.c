@@ -6,7 +6,7 @@
 /* Upper ends of the buckets, in ms. */
 static const int64_t bounds[SERVE_BUCKETS] = { 1, 3, 10, 30, 100, 300, 1000, 10000 };
 
-static void count(struct serve_figures *figures, int status, int64_t began_ns)
+static void count_request(struct serve_figures *figures, int status, int64_t began_ns)
 {
 	int64_t took_ns = rg_clock_monotonic_ns() - began_ns;
 	size_t i;
@@ -27,15 +27,15 @@ void serve_count(struct serve *serve, const struct serve_job *job)
 	for (which = 0; (verb = serve_next_verb(&i)) && verb != job->verb; which++)
 		;
 	if (verb)
-		count(&serve->figures[which], job->answer.status, job->began_ns);
+		count_request(&serve->figures[which], job->answer.status, job->began_ns);
 }
 
 void serve_count_mcp(struct serve *serve, int status, int64_t began_ns)
 {
-	count(&serve->mcp_figures, status, began_ns);
+	count_request(&serve->mcp_figures, status, began_ns);
 }
 
-static int64_t all(const struct serve_figures *figures)
+static int64_t sum_done(const struct serve_figures *figures)
 {
 	return figures->done[0] + figures->done[1] + figures->done[2];
 }
@@ -68,7 +68,7 @@ static void add_times(struct rg_buf *out, const char *verb, const struct serve_f
 	int64_t sum = 0;
 	size_t i;
 
-	if (!all(figures))
+	if (!sum_done(figures))
 		return;
 	for (i = 0; i < SERVE_BUCKETS; i++) {
 		sum += figures->buckets[i];
@@ -79,8 +79,8 @@ static void add_times(struct rg_buf *out, const char *verb, const struct serve_f
 		      "roger_request_seconds_bucket{verb=\"%s\",le=\"+Inf\"} %lld\n"
 		      "roger_request_seconds_sum{verb=\"%s\"} %.6f\n"
 		      "roger_request_seconds_count{verb=\"%s\"} %lld\n",
-		      verb, (long long)all(figures), verb, (double)figures->sum_ns / 1e9, verb,
-		      (long long)all(figures));
+		      verb, (long long)sum_done(figures), verb, (double)figures->sum_ns / 1e9, verb,
+		      (long long)sum_done(figures));
 }
 
 /* Add a figure for each verb, and for MCP as if it were one. */

@@ -50,7 +50,7 @@ static struct serve_replay **bucket_of(struct serve_replays *replays, const char
 	return &replays->buckets[strtoul(digits, NULL, 16)];
 }
 
-static void drop(struct serve_replays *replays, struct serve_replay *replay)
+static void drop_replay(struct serve_replays *replays, struct serve_replay *replay)
 {
 	struct serve_replay **place = bucket_of(replays, replay->key);
 
@@ -83,11 +83,12 @@ static void make_room(struct serve_replays *replays)
 			continue;
 		if (replays->known_ms <= replay->at_ms)
 			replays->known_ms = replay->at_ms + 1;
-		drop(replays, replay);
+		drop_replay(replays, replay);
 	}
 }
 
-static struct serve_replay *add(struct serve_replays *replays, const char *key, const char *body)
+static struct serve_replay *add_replay(struct serve_replays *replays, const char *key,
+				       const char *body)
 {
 	struct serve_replay *replay = calloc(1, sizeof *replay), **bucket;
 
@@ -169,13 +170,13 @@ enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller 
 			break;
 	/* A new request with this key may get a better answer than an old error. */
 	if (replay && replay->done && replay->status != 200 && !tried->since_ms) {
-		drop(replays, replay);
+		drop_replay(replays, replay);
 		replay = NULL;
 	}
 	if (!replay && !serve->keeps_answers && may_be_forgotten(replays, verb, tried->since_ms))
 		return SERVE_TRY_FORGOTTEN;
 	if (!replay) {
-		*ret = add(replays, key, body);
+		*ret = add_replay(replays, key, body);
 		return SERVE_TRY_NEW;
 	}
 	*ret = replay;
@@ -217,7 +218,7 @@ void serve_replay_done(struct serve *serve, struct serve_replay *replay,
 		if (answer)
 			replays->known_ms = rg_clock_monotonic_ms();
 		replay->text.length = 0;
-		drop(replays, replay);
+		drop_replay(replays, replay);
 		return;
 	}
 	replay->done = true;
@@ -230,7 +231,7 @@ void serve_replay_done(struct serve *serve, struct serve_replay *replay,
 void serve_replays_free(struct serve *serve)
 {
 	while (serve->replays && serve->replays->oldest)
-		drop(serve->replays, serve->replays->oldest);
+		drop_replay(serve->replays, serve->replays->oldest);
 	free(serve->replays);
 	serve->replays = NULL;
 }

@@ -168,8 +168,8 @@ static void look_who(struct evhttp_request *request, char to[RG_NAME_CHARS_MAX +
 }
 
 /* Look once for each connection. */
-static void observe(struct serve *serve, struct evhttp_request *request,
-		    struct serve_caller *caller)
+static void observe_client(struct serve *serve, struct evhttp_request *request,
+			   struct serve_caller *caller)
 {
 	struct serve_connection *connection = serve_connection_of(serve, request);
 
@@ -199,8 +199,8 @@ static const char *fault_of(const struct serve_connection *connection,
 }
 
 /* Check a request before any path is looked at; false: it was refused. */
-static bool passes(struct serve_door *door, struct serve_connection *connection,
-		   struct evhttp_request *request)
+static bool passes_gate(struct serve_door *door, struct serve_connection *connection,
+			struct evhttp_request *request)
 {
 	const struct rg_http_allowed allowed = { door->serve->hosts, NULL,
 						 door->serve->options->behind_proxy.count, 0 };
@@ -291,8 +291,8 @@ static void refuse_elsewhere(struct evhttp_request *request)
 }
 
 /* Find the caller; false: the request was refused. */
-static bool identify(const struct serve_door *door, struct evhttp_request *request,
-		     struct serve_caller *ret)
+static bool identify_caller(const struct serve_door *door, struct evhttp_request *request,
+			    struct serve_caller *ret)
 {
 	const char *fault;
 
@@ -353,8 +353,8 @@ static bool fits_method(struct evhttp_request *request, bool writes)
 	return false;
 }
 
-static bool may(const struct serve_caller *caller, const struct roger_op *verb,
-		struct evhttp_request *request)
+static bool check_right(const struct serve_caller *caller, const struct roger_op *verb,
+			struct evhttp_request *request)
 {
 	if (caller->right >= rg_right_of(verb))
 		return true;
@@ -460,7 +460,7 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 }
 
 /* Start the job, or refuse it if too much waits already. */
-static void begin(struct serve_job *job)
+static void begin_job(struct serve_job *job)
 {
 	struct evhttp_request *request = job->http;
 
@@ -479,9 +479,9 @@ static void answer_now(struct serve_job *job, int code, const struct roger_err *
 	serve_job_free(job);
 }
 
-static void call(struct serve *serve, const struct roger_op *verb,
-		 const struct serve_caller *caller, struct evhttp_request *request,
-		 const struct roger_field *place, struct roger_str id)
+static void call_verb(struct serve *serve, const struct roger_op *verb,
+		      const struct serve_caller *caller, struct evhttp_request *request,
+		      const struct roger_field *place, struct roger_str id)
 {
 	const char *known = serve_header(request, "If-None-Match");
 	const char *seen = serve_header(request, "If-Match");
@@ -497,7 +497,7 @@ static void call(struct serve *serve, const struct roger_op *verb,
 	job->tagged = place;
 	job->caller = *caller;
 	if (caller->how == RG_BY_SOCKET && (verb->flags & ROGER_WRITES))
-		observe(serve, request, &job->caller);
+		observe_client(serve, request, &job->caller);
 	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
@@ -508,7 +508,7 @@ static void call(struct serve *serve, const struct roger_op *verb,
 		return;
 	}
 	if (is_first(job, caller, request))
-		begin(job);
+		begin_job(job);
 }
 
 static void on_verb(const struct serve_door *door, struct evhttp_request *request,
@@ -517,12 +517,13 @@ static void on_verb(const struct serve_door *door, struct evhttp_request *reques
 	const struct roger_op *verb = serve_find_verb(name);
 	struct serve_caller caller;
 
-	if (!identify(door, request, &caller))
+	if (!identify_caller(door, request, &caller))
 		return;
 	if (!verb)
 		serve_refuse(request, 404, "path", false, "no verb '%.*s' here", RG_STR_CUT(name));
-	else if (fits_method(request, verb->flags & ROGER_WRITES) && may(&caller, verb, request))
-		call(door->serve, verb, &caller, request, NULL, name);
+	else if (fits_method(request, verb->flags & ROGER_WRITES) &&
+		 check_right(&caller, verb, request))
+		call_verb(door->serve, verb, &caller, request, NULL, name);
 }
 
 /* In "/v1/messages/ID", a verb, and its member that is the rest of the path. */
@@ -549,13 +550,13 @@ static bool on_thing(const struct serve_door *door, struct evhttp_request *reque
 	if (!length)
 		return false;
 	verb = serve_find_verb(rg_str(things[i - 1].verb));
-	if (!identify(door, request, &caller) || !fits_method(request, false) ||
-	    !may(&caller, verb, request))
+	if (!identify_caller(door, request, &caller) || !fits_method(request, false) ||
+	    !check_right(&caller, verb, request))
 		return true;
 	id = evhttp_uridecode(path + length, 0, NULL);
 	if (id)
-		call(door->serve, verb, &caller, request,
-		     rg_find_flag(verb->request, things[i - 1].flag), rg_str(id));
+		call_verb(door->serve, verb, &caller, request,
+			  rg_find_flag(verb->request, things[i - 1].flag), rg_str(id));
 	else
 		serve_refuse(request, 503, "memory", false, "out of memory; try again");
 	free(id);
@@ -580,9 +581,9 @@ static void print_health(struct rg_buf *out)
 	rg_buf_add_text(out, "{\"ok\":true}\n");
 }
 
-static void start(struct serve *serve, struct evhttp_request *request, const char *verb,
-		  void (*work)(struct serve_job *job, struct roger *roger),
-		  void (*finish)(struct serve_job *job))
+static void start_job(struct serve *serve, struct evhttp_request *request, const char *verb,
+		      void (*work)(struct serve_job *job, struct roger *roger),
+		      void (*finish)(struct serve_job *job))
 {
 	struct serve_job *job = serve_job_new(serve, serve_find_verb(rg_str(verb)), request);
 
@@ -592,7 +593,7 @@ static void start(struct serve *serve, struct evhttp_request *request, const cha
 	}
 	job->work = work;
 	job->finish = finish;
-	begin(job);
+	begin_job(job);
 }
 
 /* The workspace answers. */
@@ -609,14 +610,14 @@ static void on_ready(struct serve *serve, struct evhttp_request *request,
 		     const struct serve_caller *caller)
 {
 	(void)caller;
-	start(serve, request, "count", read_ready, NULL);
+	start_job(serve, request, "count", read_ready, NULL);
 }
 
 static void on_metrics(struct serve *serve, struct evhttp_request *request,
 		       const struct serve_caller *caller)
 {
 	(void)caller;
-	start(serve, request, "status", serve_read_metrics, serve_finish_metrics);
+	start_job(serve, request, "status", serve_read_metrics, serve_finish_metrics);
 }
 
 /* Answer a login or a logout; false: another path. */
@@ -644,7 +645,7 @@ static bool on_session(const struct serve_door *door, struct evhttp_request *req
 	if (strcmp(path, "/v1/session") != 0 ||
 	    evhttp_request_get_command(request) != EVHTTP_REQ_GET)
 		return false;
-	if (identify(door, request, &caller))
+	if (identify_caller(door, request, &caller))
 		serve_on_session(door->serve, request, &caller);
 	return true;
 }
@@ -685,7 +686,8 @@ static bool on_path(const struct serve_door *door, struct evhttp_request *reques
 
 	if (i == PATH_COUNT)
 		return false;
-	if (!fits_method(request, false) || !(paths[i].open || identify(door, request, &caller)))
+	if (!fits_method(request, false) ||
+	    !(paths[i].open || identify_caller(door, request, &caller)))
 		return true;
 	if (paths[i].answer)
 		paths[i].answer(door->serve, request, &caller);
@@ -708,8 +710,8 @@ static struct serve_door *find_door(struct serve_door *door, struct evhttp_reque
 	return door;
 }
 
-static void route(struct serve_door *door, struct serve_connection *connection,
-		  struct evhttp_request *request)
+static void route_request(struct serve_door *door, struct serve_connection *connection,
+			  struct evhttp_request *request)
 {
 	struct serve_caller caller;
 	const char *path;
@@ -725,7 +727,7 @@ static void route(struct serve_door *door, struct serve_connection *connection,
 	    on_path(door, request, path))
 		return;
 	if (strcmp(path, "/mcp") == 0) {
-		if (identify(door, request, &caller))
+		if (identify_caller(door, request, &caller))
 			serve_on_mcp(door->serve, request, &caller);
 	} else if (strncmp(path, "/v1/", 4) != 0) {
 		/* The page holds no data, so it needs no token. */
@@ -766,7 +768,7 @@ void serve_admit(struct serve_connection *connection, struct evhttp_request *req
 	struct serve_caller caller;
 	const char *path;
 
-	if (!passes(door, connection, request))
+	if (!passes_gate(door, connection, request))
 		return;
 	door = find_door(door, request, &path);
 	if (!door)
@@ -778,9 +780,9 @@ void serve_admit(struct serve_connection *connection, struct evhttp_request *req
 	if (find_path(path) != PATH_COUNT && !fits_method(request, false))
 		return;
 	verb = strncmp(path, "/v1/", 4) == 0 ? serve_find_verb(rg_str(path + 4)) : NULL;
-	if (identify(door, request, &caller) &&
-	    (!verb ||
-	     (fits_method(request, verb->flags & ROGER_WRITES) && may(&caller, verb, request))))
+	if (identify_caller(door, request, &caller) &&
+	    (!verb || (fits_method(request, verb->flags & ROGER_WRITES) &&
+		       check_right(&caller, verb, request))))
 		fits_length(request);
 }
 
@@ -797,6 +799,6 @@ void serve_on_request(struct evhttp_request *request, void *door_)
 	/* After CONNECT, evhttp would go on whatever the answer is. */
 	if (evhttp_request_get_command(request) == EVHTTP_REQ_CONNECT)
 		serve_hang_up(connection);
-	if (passes(door, connection, request))
-		route(door, connection, request);
+	if (passes_gate(door, connection, request))
+		route_request(door, connection, request);
 }

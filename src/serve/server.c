@@ -159,7 +159,7 @@ static void give_back(struct serve *serve)
 #endif
 }
 
-static void tick(struct serve *serve)
+static void do_each_second(struct serve *serve)
 {
 	struct serve_door *door;
 
@@ -180,9 +180,9 @@ static void on_tick(evutil_socket_t fd, short what, void *host)
 
 	(void)fd;
 	(void)what;
-	tick(host);
+	do_each_second(host);
 	for (serve = ((struct serve *)host)->guests; serve; serve = serve->next_guest)
-		tick(serve);
+		do_each_second(serve);
 }
 
 static void on_stop(evutil_socket_t number, short what, void *host_)

@@ -91,14 +91,14 @@ static int read_file(const char *path, struct serve_tokens *tokens, struct roger
 	return r;
 }
 
-static void forget(struct serve_tokens *tokens)
+static void forget_tokens(struct serve_tokens *tokens)
 {
 	rg_arena_free(tokens->arena);
 	*tokens = (struct serve_tokens){ 0 };
 }
 
-static int load(const char *workspace, const char *path, struct serve_tokens *tokens,
-		struct roger_err *err)
+static int load_tokens(const char *workspace, const char *path, struct serve_tokens *tokens,
+		       struct roger_err *err)
 {
 	int r;
 
@@ -126,8 +126,8 @@ static bool is_over(const struct serve_tokens *tokens, const struct rg_stored_to
 }
 
 /* Save under the lock, in one rename, so that a server reads the old tokens or the new ones. */
-static int save(int folder, const char *path, const struct serve_tokens *tokens,
-		struct roger_err *err)
+static int save_tokens(int folder, const char *path, const struct serve_tokens *tokens,
+		       struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = FILE_BYTES_MAX };
 	size_t i;
@@ -156,13 +156,13 @@ static bool is_as_read(const char *path, const struct serve_tokens *tokens)
 void serve_tokens_free(struct serve *serve)
 {
 	if (serve->tokens)
-		forget(serve->tokens);
+		forget_tokens(serve->tokens);
 	free(serve->tokens);
 	serve->tokens = NULL;
 }
 
 /* The tokens as they are now: a revoked one is worth nothing at once. */
-static const struct serve_tokens *current(struct serve *serve)
+static const struct serve_tokens *current_tokens(struct serve *serve)
 {
 	char path[PATH_BYTES];
 
@@ -172,7 +172,7 @@ static const struct serve_tokens *current(struct serve *serve)
 		return serve->tokens;
 	serve_tokens_free(serve);
 	serve->tokens = calloc(1, sizeof *serve->tokens);
-	if (serve->tokens && load(serve->workspace, path, serve->tokens, NULL) < 0)
+	if (serve->tokens && load_tokens(serve->workspace, path, serve->tokens, NULL) < 0)
 		serve_tokens_free(serve);
 	return serve->tokens;
 }
@@ -195,7 +195,8 @@ static struct rg_stored_token *find_any(const struct serve_tokens *tokens, int k
 }
 
 /* Find a secret that is valid now; NULL: none. */
-static struct rg_stored_token *find(const struct serve_tokens *tokens, int kind, const char *secret)
+static struct rg_stored_token *find_valid(const struct serve_tokens *tokens, int kind,
+					  const char *secret)
 {
 	struct rg_stored_token *found = find_any(tokens, kind, secret);
 
@@ -221,8 +222,8 @@ static void name_caller(const struct rg_stored_token *token, struct serve_caller
 
 bool serve_token_find(struct serve *serve, int kind, const char *secret, struct serve_caller *ret)
 {
-	const struct serve_tokens *tokens = current(serve);
-	const struct rg_stored_token *found = tokens ? find(tokens, kind, secret) : NULL;
+	const struct serve_tokens *tokens = current_tokens(serve);
+	const struct rg_stored_token *found = tokens ? find_valid(tokens, kind, secret) : NULL;
 
 	if (found)
 		name_caller(found, ret);
@@ -232,7 +233,7 @@ bool serve_token_find(struct serve *serve, int kind, const char *secret, struct 
 /* A client that shows the token itself may know that it was valid. */
 bool serve_token_is_expired(struct serve *serve, const char *secret)
 {
-	const struct serve_tokens *tokens = current(serve);
+	const struct serve_tokens *tokens = current_tokens(serve);
 	const struct rg_stored_token *found = tokens ? find_any(tokens, SERVE_TOKEN, secret) : NULL;
 
 	return found && is_expired(found);
@@ -241,8 +242,8 @@ bool serve_token_is_expired(struct serve *serve, const char *secret)
 /* ------------------------------------------------------------------- changes -- */
 
 /* Add a secret of this kind.  Its text goes to its owner, and is kept nowhere. */
-static int add(struct serve_tokens *tokens, struct rg_stored_token what,
-	       char secret[SERVE_SECRET_BYTES], struct roger_err *err)
+static int add_token(struct serve_tokens *tokens, struct rg_stored_token what,
+		     char secret[SERVE_SECRET_BYTES], struct roger_err *err)
 {
 	unsigned char random[SECRET_BYTES];
 	char hash[RG_DIGEST_DIGITS + 1];
@@ -282,20 +283,20 @@ static int edit_locked(int folder, const char *workspace, const char *path, edit
 		       void *context, struct roger_err *err)
 {
 	struct serve_tokens tokens;
-	int r = load(workspace, path, &tokens, err);
+	int r = load_tokens(workspace, path, &tokens, err);
 
 	if (r == ROGER_OK) {
 		forget_expired(&tokens);
 		r = how(&tokens, context, err);
 	}
 	if (r == ROGER_OK)
-		r = save(folder, path, &tokens, err);
-	forget(&tokens);
+		r = save_tokens(folder, path, &tokens, err);
+	forget_tokens(&tokens);
 	return r;
 }
 
 /* Change the tokens under a lock. */
-static int edit(const char *workspace, edit_how *how, void *context, struct roger_err *err)
+static int edit_tokens(const char *workspace, edit_how *how, void *context, struct roger_err *err)
 {
 	char path[PATH_BYTES], folder[4096];
 	int lock, r;
@@ -331,7 +332,7 @@ static int add_key(struct serve_tokens *tokens, void *login_, struct roger_err *
 					     .right = (int)login->whose->right,
 					     .kind = SERVE_KEY };
 
-	return add(tokens, key, login->secret, err);
+	return add_token(tokens, key, login->secret, err);
 }
 
 int serve_key_make(const char *workspace, const struct serve_caller *whose,
@@ -339,14 +340,14 @@ int serve_key_make(const char *workspace, const struct serve_caller *whose,
 {
 	struct login login = { .whose = whose, .secret = key };
 
-	return edit(workspace, add_key, &login, err);
+	return edit_tokens(workspace, add_key, &login, err);
 }
 
 /* Drop the key before anybody has the login. */
-static int trade(struct serve_tokens *tokens, void *login_, struct roger_err *err)
+static int trade_key(struct serve_tokens *tokens, void *login_, struct roger_err *err)
 {
 	const struct login *login = login_;
-	struct rg_stored_token *key = find(tokens, SERVE_KEY, login->given), what;
+	struct rg_stored_token *key = find_valid(tokens, SERVE_KEY, login->given), what;
 
 	if (!key)
 		return rg_fail_member(err, ROGER_EREFUSED, "key", "%s", serve_key_fault);
@@ -355,7 +356,7 @@ static int trade(struct serve_tokens *tokens, void *login_, struct roger_err *er
 					 .kind = SERVE_LOGIN };
 	*key = tokens->items[--tokens->count];
 	name_caller(&what, login->caller);
-	return add(tokens, what, login->secret, err);
+	return add_token(tokens, what, login->secret, err);
 }
 
 int serve_key_trade(const char *workspace, const char *key, char secret[SERVE_SECRET_BYTES],
@@ -363,13 +364,13 @@ int serve_key_trade(const char *workspace, const char *key, char secret[SERVE_SE
 {
 	struct login login = { .given = key, .secret = secret, .caller = ret };
 
-	return edit(workspace, trade, &login, err);
+	return edit_tokens(workspace, trade_key, &login, err);
 }
 
 static int end_login(struct serve_tokens *tokens, void *login_, struct roger_err *err)
 {
 	const struct login *login = login_;
-	struct rg_stored_token *ended = find(tokens, SERVE_LOGIN, login->given);
+	struct rg_stored_token *ended = find_valid(tokens, SERVE_LOGIN, login->given);
 
 	(void)err;
 	if (ended)
@@ -381,7 +382,7 @@ int serve_login_end(const char *workspace, const char *secret, struct roger_err 
 {
 	struct login login = { .given = secret };
 
-	return edit(workspace, end_login, &login, err);
+	return edit_tokens(workspace, end_login, &login, err);
 }
 
 /* --------------------------------------------------------------- the command -- */
@@ -403,8 +404,8 @@ static size_t take_out(struct serve_tokens *tokens, struct roger_str name)
 }
 
 /* Add a token to the answer; the secret of a new one is in no file. */
-static int show(const struct serve_tokens *tokens, const struct rg_stored_token *token,
-		const char *secret, struct rg_token_reply *reply, struct roger_err *err)
+static int show_token(const struct serve_tokens *tokens, const struct rg_stored_token *token,
+		      const char *secret, struct rg_token_reply *reply, struct roger_err *err)
 {
 	struct rg_token shown = { .right = token->right,
 				  .kind = token->kind,
@@ -429,7 +430,7 @@ static int show_all(const struct serve_tokens *tokens, struct roger_str name,
 
 	for (i = 0; r == ROGER_OK && i < tokens->count; i++)
 		if (!name.length || rg_str_equal(tokens->items[i].name, name))
-			r = show(tokens, &tokens->items[i], "", reply, err);
+			r = show_token(tokens, &tokens->items[i], "", reply, err);
 	return r;
 }
 
@@ -450,7 +451,7 @@ static int check_name(struct roger_str name, struct roger_err *err)
 			      "in 'ci-*'");
 }
 
-static int change(struct serve_tokens *tokens, void *change_, struct roger_err *err)
+static int change_tokens(struct serve_tokens *tokens, void *change_, struct roger_err *err)
 {
 	struct change *wish = change_;
 	const struct rg_token_request *request = wish->request;
@@ -468,13 +469,14 @@ static int change(struct serve_tokens *tokens, void *change_, struct roger_err *
 				   RG_STR_ARGS(request->name));
 	if (r < 0 || !request->fresh)
 		return r;
-	r = add(tokens,
-		(struct rg_stored_token){ .name = request->name,
-					  .right = request->right ? request->right : RG_LOOK,
-					  .expires_at_ms = request->expires_ms },
-		secret, err);
+	r = add_token(tokens,
+		      (struct rg_stored_token){ .name = request->name,
+						.right = request->right ? request->right : RG_LOOK,
+						.expires_at_ms = request->expires_ms },
+		      secret, err);
 	return r < 0 ? r
-		     : show(tokens, &tokens->items[tokens->count - 1], secret, wish->reply, err);
+		     : show_token(tokens, &tokens->items[tokens->count - 1], secret, wish->reply,
+				  err);
 }
 
 /* Show when each was last used, as far as a server has saved that. */
@@ -500,7 +502,7 @@ static int show_uses(const char *workspace, struct rg_token_reply *reply, struct
 	return rg_kept(kept, err);
 }
 
-static int list(const char *workspace, struct rg_token_reply *reply, struct roger_err *err)
+static int list_tokens(const char *workspace, struct rg_token_reply *reply, struct roger_err *err)
 {
 	char path[PATH_BYTES];
 	struct serve_tokens tokens;
@@ -508,12 +510,12 @@ static int list(const char *workspace, struct rg_token_reply *reply, struct roge
 
 	if (r < 0)
 		return r;
-	r = load(workspace, path, &tokens, err);
+	r = load_tokens(workspace, path, &tokens, err);
 	if (r == ROGER_OK)
 		r = show_all(&tokens, RG_STR(""), reply, err);
 	if (r == ROGER_OK)
 		r = show_uses(workspace, reply, err);
-	forget(&tokens);
+	forget_tokens(&tokens);
 	return r;
 }
 
@@ -544,13 +546,13 @@ int serve_token_run(struct cli_run *run, struct roger_err *err)
 			     : rg_fail_memory(err);
 
 	if (r == ROGER_OK && (request->fresh || request->revoke))
-		r = edit(config.workspace.data, change, &wish, err);
+		r = edit_tokens(config.workspace.data, change_tokens, &wish, err);
 	else if (r == ROGER_OK && request->name.length)
 		r = rg_fail(err, ROGER_EUSAGE, 0,
 			    "expected `roger token new NAME`, `roger token revoke NAME` or `roger "
 			    "token list`");
 	else if (r == ROGER_OK)
-		r = list(config.workspace.data, &reply, err);
+		r = list_tokens(config.workspace.data, &reply, err);
 	/* The text of a new token is shown only now. */
 	run->quiet &= !request->fresh;
 	if (r == ROGER_OK)

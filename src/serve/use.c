@@ -30,7 +30,7 @@ static bool path_of(const char *workspace, char to[PATH_BYTES])
 	return true;
 }
 
-static struct rg_use *find(struct serve_uses *uses, struct roger_str login)
+static struct rg_use *find_use(struct serve_uses *uses, struct roger_str login)
 {
 	size_t i;
 
@@ -41,9 +41,9 @@ static struct rg_use *find(struct serve_uses *uses, struct roger_str login)
 }
 
 /* Find or add a use; when there are too many, the longest unused one goes.  NULL: out of memory. */
-static struct rg_use *put(struct serve_uses *uses, struct roger_str login)
+static struct rg_use *put_use(struct serve_uses *uses, struct roger_str login)
 {
-	struct rg_use *use = find(uses, login);
+	struct rg_use *use = find_use(uses, login);
 	struct roger_str kept;
 	size_t i;
 
@@ -73,7 +73,7 @@ static void read_lines(struct serve_uses *uses, struct roger_str rest)
 	while (rg_str_next_line(&rest, &line)) {
 		said = (struct rg_use){ 0 };
 		if (rg_record_read(&rg_use_record, line, &said, uses->arena, NULL) == ROGER_OK &&
-		    (use = put(uses, said.login)))
+		    (use = put_use(uses, said.login)))
 			use->at_ms = said.at_ms, use->from = said.from;
 	}
 }
@@ -108,7 +108,7 @@ struct serve_uses *serve_uses_read(const char *workspace)
 
 const struct rg_use *serve_use_find(struct serve_uses *uses, const char *login)
 {
-	return uses ? find(uses, rg_str(login)) : NULL;
+	return uses ? find_use(uses, rg_str(login)) : NULL;
 }
 
 void serve_use_note(struct serve *serve, struct evhttp_request *request,
@@ -124,7 +124,7 @@ void serve_use_note(struct serve *serve, struct evhttp_request *request,
 		return;
 	if (!serve->uses)
 		serve->uses = serve_uses_read(serve->workspace);
-	use = serve->uses ? put(serve->uses, rg_str(caller->login)) : NULL;
+	use = serve->uses ? put_use(serve->uses, rg_str(caller->login)) : NULL;
 	if (!use)
 		return;
 	evhttp_connection_get_peer(connection, &from, &port);

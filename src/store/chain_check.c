@@ -22,7 +22,7 @@ static struct rg_chain_finding finding_of(bool damage, int64_t line, uint64_t by
 	return finding;
 }
 
-static struct rg_chain_finding altered(const struct rg_chain_doubt *doubt)
+static struct rg_chain_finding finding_of_altered(const struct rg_chain_doubt *doubt)
 {
 	struct rg_chain_finding finding;
 	char what[100];
@@ -62,7 +62,7 @@ static void settle_doubt(struct rg_chain_check *check, bool whole,
 			finding_of(false, doubt->foreign_line, doubt->foreign_byte,
 				   "another program wrote it at the same moment as the next");
 	else
-		*ret_finding = altered(doubt);
+		*ret_finding = finding_of_altered(doubt);
 }
 
 static int over_line(const struct rg_chain_check *check, const struct rg_line *line,

@@ -54,7 +54,7 @@ void rg_lines_deinit(struct rg_lines *lines)
 }
 
 /* The bytes in the buffer from lines->at on. */
-static struct roger_str ahead(const struct rg_lines *lines)
+static struct roger_str bytes_ahead(const struct rg_lines *lines)
 {
 	size_t used = (size_t)(lines->at - lines->buffer_at);
 
@@ -64,9 +64,9 @@ static struct roger_str ahead(const struct rg_lines *lines)
 }
 
 /* Read more bytes into the buffer; *ret_more false at the end. */
-static int fill(struct rg_lines *lines, bool *ret_more, struct roger_err *err)
+static int fill_buffer(struct rg_lines *lines, bool *ret_more, struct roger_err *err)
 {
-	struct roger_str kept = ahead(lines);
+	struct roger_str kept = bytes_ahead(lines);
 	uint64_t from = lines->at + kept.length;
 	size_t want, got;
 	char *room;
@@ -102,12 +102,12 @@ static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret
 	int r;
 
 	for (;;) {
-		text = ahead(lines);
+		text = bytes_ahead(lines);
 		newline = rg_str_newline(text);
 		if (newline)
 			break;
 		lines->at += text.length;
-		r = fill(lines, &more, err);
+		r = fill_buffer(lines, &more, err);
 		if (r < 0)
 			return r;
 		if (!more) {
@@ -134,13 +134,13 @@ int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_fo
 	int r;
 
 	for (;;) {
-		text = ahead(lines);
+		text = bytes_ahead(lines);
 		newline = rg_str_newline(
 			(struct roger_str){ text.data + searched, text.length - searched });
 		if (newline || text.length > RG_LINE_BYTES_MAX)
 			break;
 		searched = text.length;
-		r = fill(lines, &more, err);
+		r = fill_buffer(lines, &more, err);
 		if (r < 0)
 			return r;
 		if (!more) {

@@ -179,7 +179,7 @@ static void the_end_is_exact(void **state)
 			used = USUAL_BYTES - left;
 			piece = __wrap_malloc(size);
 			assert_int_equal(is_ours(piece),
-					 sizeof(struct head) + rounded(size ? size : 1) <= left);
+					 sizeof(struct head) + round_up(size ? size : 1) <= left);
 			assert_true(used <= USUAL_BYTES);
 			if (is_ours(piece))
 				assert_true((char *)piece + size <= region + USUAL_BYTES);

@@ -35,8 +35,8 @@ struct making {
 	} parts;
 };
 
-static int add(struct making *making, struct roger_str name, int64_t bytes, struct roger_str sha256,
-	       struct part part, struct roger_err *err)
+static int add_file(struct making *making, struct roger_str name, int64_t bytes,
+		    struct roger_str sha256, struct part part, struct roger_err *err)
 {
 	const struct rg_backup_file file = { .file = name, .bytes = bytes, .sha256 = sha256 };
 
@@ -59,7 +59,8 @@ static int add_text(struct making *making, const char *name, struct roger_str te
 	if (!rg_arena_copy(making->arena, rg_str(sha256), &digits) ||
 	    !rg_arena_copy(making->arena, rg_str(name), &kept))
 		return rg_fail_memory(err);
-	return add(making, kept, (int64_t)text.length, digits, (struct part){ .text = text }, err);
+	return add_file(making, kept, (int64_t)text.length, digits, (struct part){ .text = text },
+			err);
 }
 
 /* All journals at one moment, and a seal of those that a seal is of. */
@@ -90,9 +91,9 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 					   kind->file ? kind->file : files->items[i].name.data),
 			    err);
 		if (r == ROGER_OK)
-			r = add(making, kept, digests.items[i].entry.bytes,
-				digests.items[i].entry.sha256,
-				(struct part){ .journal = &files->items[i] }, err);
+			r = add_file(making, kept, digests.items[i].entry.bytes,
+				     digests.items[i].entry.sha256,
+				     (struct part){ .journal = &files->items[i] }, err);
 	}
 	if (r == ROGER_OK)
 		r = rg_seal_make(making->roger, &digests, runs, key, &seal, err);
@@ -133,7 +134,7 @@ static void print_signed(struct rg_backup backup, struct rg_buf *out)
 	rg_record_encode(&rg_backup_record, &backup, out);
 }
 
-static int sign(struct making *making, const struct rg_seal_key *key, struct roger_err *err)
+static int sign_backup(struct making *making, const struct rg_seal_key *key, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char signature[RG_SIGNATURE_DIGITS + 1];
@@ -228,7 +229,7 @@ static int try_backup(struct making *making, const char *path, struct roger_err 
 	if (r == ROGER_OK)
 		r = add_documents(making, state, &runs, err);
 	if (r == ROGER_OK)
-		r = sign(making, &key, err);
+		r = sign_backup(making, &key, err);
 	if (r == ROGER_OK)
 		r = write_all(making, &tar, err);
 	rg_tar_close(&tar);

@@ -43,8 +43,8 @@ static int find_letter(struct roger *roger, struct roger_str what, struct rg_are
 }
 
 /* Each of the three is recorded as ever: in the run, as a state of the letter, in damage.jsonl. */
-static int dismiss(struct roger *roger, const struct roger_dismiss_request *request,
-		   struct roger_dismiss_reply *reply, struct roger_err *err)
+static int dismiss_one(struct roger *roger, const struct roger_dismiss_request *request,
+		       struct roger_dismiss_reply *reply, struct roger_err *err)
 {
 	struct roger_settle_request settle = { .agent = request->agent, .reason = request->reason };
 	struct roger_stale_request stale = { .reason = request->reason };
@@ -80,7 +80,7 @@ int rg_verb_dismiss(struct roger *roger, const struct roger_dismiss_request *req
 		    struct roger_dismiss_reply *reply, struct roger_err *err)
 {
 	const uint64_t stored = rg_engine_stored(roger->engine);
-	int r = dismiss(roger, request, reply, err);
+	int r = dismiss_one(roger, request, reply, err);
 
 	reply->changed = rg_engine_stored(roger->engine) != stored;
 	/* The others call it a run, an id or a place. */

@@ -41,8 +41,8 @@ static int load_runs(struct examining *examining, struct roger_err *err)
 }
 
 /* What is wrong with a run; fixable and fixed as they are given. */
-static int tell(struct examining *examining, struct roger_str file, struct roger_breach found,
-		struct roger_err *err)
+static int add_run_breach(struct examining *examining, struct roger_str file,
+			  struct roger_breach found, struct roger_err *err)
 {
 	struct roger_doctor_reply *reply = examining->reply;
 
@@ -61,8 +61,9 @@ static int tell(struct examining *examining, struct roger_str file, struct roger
 static int tell_run(struct examining *examining, struct roger_str file,
 		    enum roger_severity severity, const char *what, struct roger_err *err)
 {
-	return tell(examining, file,
-		    (struct roger_breach){ .severity = (int)severity, .what = rg_str(what) }, err);
+	return add_run_breach(
+		examining, file,
+		(struct roger_breach){ .severity = (int)severity, .what = rg_str(what) }, err);
 }
 
 /* A status that time has overtaken; sweep writes it, and so may we. */
@@ -85,7 +86,7 @@ static int tell_stale(struct examining *examining, const struct rg_run_document 
 			      "it says %s, and its evidence by now %s",
 			      rg_run_status_names[document->stored],
 			      rg_run_status_names[document->run.status])
-		       ? tell(examining, document->file, stale, err)
+		       ? add_run_breach(examining, document->file, stale, err)
 		       : rg_fail_memory(err);
 }
 
@@ -143,7 +144,7 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 /* ------------------------------------------------------------------- all -- */
 
 /* The worst first; in one file as it goes on. */
-static int compare(const void *a, const void *b)
+static int compare_breaches(const void *a, const void *b)
 {
 	const struct roger_breach *x = a, *y = b;
 	int order;
@@ -164,7 +165,7 @@ static void order_breaches(struct roger_doctor_reply *reply)
 
 	if (reply->breaches.count)
 		qsort((void *)(uintptr_t)reply->breaches.items, reply->breaches.count,
-		      sizeof *reply->breaches.items, compare);
+		      sizeof *reply->breaches.items, compare_breaches);
 	reply->left = reply->repairable - reply->fixed;
 	for (i = 0; i < reply->breaches.count; i++)
 		reply->left += reply->breaches.items[i].fixed &&

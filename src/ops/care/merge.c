@@ -13,7 +13,7 @@ struct merge {
 	int64_t unkeyed, other_runs;
 };
 
-static int tell(struct merge *merge, int64_t count, const char *what, struct roger_err *err)
+static int tell_count(struct merge *merge, int64_t count, const char *what, struct roger_err *err)
 {
 	return rg_kept(!count || rg_arena_note(merge->reply->memory, &merge->reply->notes,
 					       "%lld %s", (long long)count, what),
@@ -23,8 +23,9 @@ static int tell(struct merge *merge, int64_t count, const char *what, struct rog
 /* --------------------------------------------------------------- messages -- */
 
 /* Those of a batch that the target has. */
-static int look(struct merge *merge, const struct roger_message *batch, size_t count,
-		struct rg_arena *arena, struct roger_message_list *ret_there, struct roger_err *err)
+static int look_at_batch(struct merge *merge, const struct roger_message *batch, size_t count,
+			 struct rg_arena *arena, struct roger_message_list *ret_there,
+			 struct roger_err *err)
 {
 	struct roger_str *ids = rg_arena_get(arena, count * sizeof *ids);
 	size_t i;
@@ -61,14 +62,15 @@ static void drop_key(struct merge *merge, struct roger_message *copies, size_t c
 		}
 }
 
-static int add(struct merge *merge, const struct roger_message *batch, size_t count,
-	       struct rg_arena *arena, struct roger_err *err)
+static int add_batch(struct merge *merge, const struct roger_message *batch, size_t count,
+		     struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_message *copies = rg_arena_get(arena, count * sizeof *copies);
 	struct rg_outcome outcome = { .verdict = RG_KEY_KNOWN };
 	struct roger_message_list there;
 	size_t i, added = 0;
-	int r = copies ? look(merge, batch, count, arena, &there, err) : rg_fail_memory(err);
+	int r = copies ? look_at_batch(merge, batch, count, arena, &there, err)
+		       : rg_fail_memory(err);
 
 	for (i = 0; r == ROGER_OK && i < count; i++)
 		if (!rg_messages_find(&there, batch[i].id)) {
@@ -100,8 +102,8 @@ static int add(struct merge *merge, const struct roger_message *batch, size_t co
 }
 
 /* Those that were archived are, too. */
-static int archive(struct merge *merge, const struct roger_message *batch, size_t count,
-		   struct rg_arena *arena, struct roger_err *err)
+static int archive_batch(struct merge *merge, const struct roger_message *batch, size_t count,
+			 struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_engine *engine = merge->to->engine;
 	struct roger_message_list there;
@@ -112,7 +114,7 @@ static int archive(struct merge *merge, const struct roger_message *batch, size_
 	int r = rg_engine_begin(engine, true, err);
 
 	if (r == ROGER_OK)
-		r = look(merge, batch, count, arena, &there, err);
+		r = look_at_batch(merge, batch, count, arena, &there, err);
 	for (i = 0; r == ROGER_OK && i < there.count; i++) {
 		was = rg_messages_find(&(struct roger_message_list){ batch, count },
 				       there.items[i].id);
@@ -144,9 +146,9 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 		while (at + count < list.count &&
 		       rg_message_same_send(&list.items[at + count - 1], &list.items[at + count]))
 			count++;
-		r = add(merge, list.items + at, count, arena, err);
+		r = add_batch(merge, list.items + at, count, arena, err);
 		if (r == ROGER_OK)
-			r = archive(merge, list.items + at, count, arena, err);
+			r = archive_batch(merge, list.items + at, count, arena, err);
 	}
 	return r;
 }
@@ -203,7 +205,7 @@ static int take_runs(struct merge *merge, struct roger_err *err)
 /* ------------------------------------------------------------------ whole -- */
 
 /* merged/ is in .roger/ of the target, which no worktree takes away. */
-static int keep(struct merge *merge, struct roger_err *err)
+static int keep_backup(struct merge *merge, struct roger_err *err)
 {
 	struct roger_backup_reply backup = { .memory = merge->reply->memory };
 	struct roger_backup_request request = { 0 };
@@ -236,7 +238,7 @@ static int try_merge(struct merge *merge, struct roger_str place, bool *ret_left
 		r = rg_engine_measure(from, RG_MEASURED_ALL, merge->reply->memory, &files, NULL,
 				      err);
 	if (r == ROGER_OK)
-		r = keep(merge, err);
+		r = keep_backup(merge, err);
 	if (r == ROGER_OK)
 		r = take_messages(merge, err);
 	if (r == ROGER_OK)
@@ -268,10 +270,12 @@ int rg_merge(struct roger *from, struct roger *to, struct roger_str place,
 		r = rg_fail(err, ROGER_ETIMEOUT, 0,
 			    "somebody keeps writing there; end that, and the same move goes on");
 	if (r == ROGER_OK)
-		r = tell(&merge, merge.unkeyed,
-			 "of the messages have lost their key: another message has it here", err);
+		r = tell_count(&merge, merge.unkeyed,
+			       "of the messages have lost their key: another message has it here",
+			       err);
 	if (r == ROGER_OK)
-		r = tell(&merge, merge.other_runs,
-			 "of the runs are only in the backup: other runs have their ids here", err);
+		r = tell_count(&merge, merge.other_runs,
+			       "of the runs are only in the backup: other runs have their ids here",
+			       err);
 	return r;
 }

@@ -56,8 +56,8 @@ static int open_sides(struct side *from, struct side *to, const struct roger_mov
 /* ------------------------------------------------------------------- note -- */
 
 /* The chain of this line covers all that was brought. */
-static int note(void *context, struct rg_engine *to, const struct roger_move_reply *moved,
-		struct roger_err *err)
+static int note_move(void *context, struct rg_engine *to, const struct roger_move_reply *moved,
+		     struct roger_err *err)
 {
 	const struct side *sides = context;
 	struct roger there = { .workspace = sides[1].workspace, .engine = to };
@@ -88,7 +88,7 @@ static int take_in(struct side sides[2], struct roger_move_reply *reply, struct 
 	return r == ROGER_OK ? rg_note_write(&to, &entry, true, err) : r;
 }
 
-static int move(struct side sides[2], struct roger_move_reply *reply, struct roger_err *err)
+static int move_sides(struct side sides[2], struct roger_move_reply *reply, struct roger_err *err)
 {
 	const bool to_store = sides[1].workspace->config->store.length > 0;
 	const struct rg_move_wish wish = {
@@ -96,7 +96,7 @@ static int move(struct side sides[2], struct roger_move_reply *reply, struct rog
 		.there = sides[1].place,
 		.tell = rg_alone.tell,
 		.context = rg_alone.context,
-		.note = to_store ? NULL : note,
+		.note = to_store ? NULL : note_move,
 		.note_context = sides,
 	};
 	/* What the workspace of a folder is to say: the address, or "" where it has the files. */
@@ -134,7 +134,7 @@ int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
 		sides[0].workspace->moving = false;
 		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
 	} else if (r == ROGER_OK) {
-		r = move(sides, reply, err);
+		r = move_sides(sides, reply, err);
 	}
 	if (r == ROGER_OK && (!rg_arena_copy(reply->memory, sides[0].place, &reply->from) ||
 			      !rg_arena_copy(reply->memory, sides[1].place, &reply->to)))

@@ -143,8 +143,8 @@ static bool any_waits(const struct rg_crossing *crossing)
 }
 
 /* All is stored that can be: keep the skipped text, then remove the file or go on in it. */
-static int finish(struct look *look, struct rg_crossing *crossing, struct rg_taken *taken,
-		  struct roger_str mark, int64_t offset, bool final, struct roger_err *err)
+static int finish_file(struct look *look, struct rg_crossing *crossing, struct rg_taken *taken,
+		       struct roger_str mark, int64_t offset, bool final, struct roger_err *err)
 {
 	const struct rg_triggers *triggers = &look->bridge->triggers;
 	struct roger_str kept = { "", 0 };
@@ -324,7 +324,7 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, struct
 	if (r == ROGER_OK)
 		r = rg_crossing_store(&crossing, err);
 	if (r == ROGER_OK)
-		r = finish(look, &crossing, taken, pieces.mark, offset, *final, err);
+		r = finish_file(look, &crossing, taken, pieces.mark, offset, *final, err);
 	if (r == ROGER_OK && *final)
 		rg_bridge_forget_text(look->bridge, taken);
 	else if (r == ROGER_OK && taken->offset > before)

@@ -13,8 +13,9 @@ enum { TRIES_MAX = 1000, NOTED_MAX = 100 };
 
 /* ------------------------------------------------------------ arrivals -- */
 
-static struct rg_arrival *push(struct rg_crossing *crossing, const struct rg_rolepiece *piece,
-			       int64_t place, struct roger_str to)
+static struct rg_arrival *push_arrival(struct rg_crossing *crossing,
+				       const struct rg_rolepiece *piece, int64_t place,
+				       struct roger_str to)
 {
 	struct rg_arrival *arrival =
 		rg_arena_push(crossing->arena, &crossing->items, &crossing->count, sizeof *arrival);
@@ -32,8 +33,8 @@ static struct rg_arrival *push(struct rg_crossing *crossing, const struct rg_rol
 	return arrival;
 }
 
-static int refuse(struct rg_crossing *crossing, struct rg_arrival *arrival, const char *why,
-		  struct roger_err *err)
+static int refuse_arrival(struct rg_crossing *crossing, struct rg_arrival *arrival, const char *why,
+			  struct roger_err *err)
 {
 	arrival->kind = ROGER_CROSSING_REFUSED;
 	arrival->settled = true;
@@ -44,9 +45,9 @@ int rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_ta
 		       const struct rg_rolepiece *piece, int64_t place, const char *why,
 		       struct roger_err *err)
 {
-	struct rg_arrival *arrival = push(crossing, piece, place, target->shown);
+	struct rg_arrival *arrival = push_arrival(crossing, piece, place, target->shown);
 
-	return arrival ? refuse(crossing, arrival, why, err) : rg_fail_memory(err);
+	return arrival ? refuse_arrival(crossing, arrival, why, err) : rg_fail_memory(err);
 }
 
 /* Say why a message cannot be taken in, whoever it is for; "": it can. */
@@ -97,7 +98,7 @@ static int add_message(struct rg_crossing *crossing, const struct rg_crossing_ta
 		count++;
 		if (crossing->several && goes_to(crossing, piece, target->names.items[i]))
 			continue;
-		arrival = push(crossing, piece, place, target->names.items[i]);
+		arrival = push_arrival(crossing, piece, place, target->names.items[i]);
 		if (!arrival)
 			return rg_fail_memory(err);
 		arrival->kind = ROGER_CROSSING_TAKEN;
@@ -214,8 +215,8 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 }
 
 /* Judge the arrivals that are not settled, and stage those that are to be stored. */
-static int put(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,
-	       struct rg_sequence *marks, struct roger_err *err)
+static int put_arrivals(struct rg_crossing *crossing, struct rg_arrival *from,
+			struct rg_arrival *to, struct rg_sequence *marks, struct roger_err *err)
 {
 	struct rg_arrival *arrival;
 	int64_t now_ms = rg_clock_ms();
@@ -252,8 +253,8 @@ static bool adds_to(const struct rg_arrival *arrival, const struct rg_outcome *o
 	       (outcome->verdict == RG_OVER_ISSUE || rg_str_equal(arrival->to, outcome->which->to));
 }
 
-static int64_t adding(struct rg_arrival *from, struct rg_arrival *to,
-		      const struct rg_outcome *outcome)
+static int64_t count_added(struct rg_arrival *from, struct rg_arrival *to,
+			   const struct rg_outcome *outcome)
 {
 	int64_t adds = 0;
 
@@ -284,7 +285,7 @@ static int make_room(struct rg_crossing *crossing, struct rg_arrival *from, stru
 	int64_t *archived = &crossing->reply->archived, room;
 	int r;
 
-	r = rg_room_make(crossing->roger, outcome, adding(from, to, outcome), archived, err);
+	r = rg_room_make(crossing->roger, outcome, count_added(from, to, outcome), archived, err);
 	if (r != ROGER_EREFUSED || crossing->whole)
 		return r;
 	if (outcome->verdict == RG_OVER_MAILBOX)
@@ -319,7 +320,7 @@ static int try_store(struct rg_crossing *crossing, struct rg_arrival *from, stru
 	if (r == ROGER_OK)
 		r = rg_engine_begin(crossing->roger->engine, true, err);
 	if (r == ROGER_OK)
-		r = put(crossing, from, to, marks, err);
+		r = put_arrivals(crossing, from, to, marks, err);
 	if (r == ROGER_OK)
 		r = rg_engine_commit(crossing->roger->engine, &outcome, err);
 	rg_engine_rollback(crossing->roger->engine);

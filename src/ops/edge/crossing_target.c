@@ -12,7 +12,7 @@
 /* --------------------------------------------------------------- roles -- */
 
 /* Fold a character to one that a role may have, without regard to case. */
-static char fold(char c)
+static char fold_char(char c)
 {
 	if ((c >= '0' && c <= '9') || c == '-')
 		return c;
@@ -21,12 +21,12 @@ static char fold(char c)
 	return '_';
 }
 
-static bool alike(struct roger_str a, struct roger_str b)
+static bool is_alike(struct roger_str a, struct roger_str b)
 {
 	size_t i;
 
 	for (i = 0; i < a.length && i < b.length; i++)
-		if (fold(a.data[i]) != fold(b.data[i]))
+		if (fold_char(a.data[i]) != fold_char(b.data[i]))
 			return false;
 	return a.length == b.length;
 }
@@ -39,7 +39,7 @@ struct roger_str rg_crossing_name(struct roger_strs names, struct roger_str writ
 	for (i = 0; i < names.count; i++) {
 		if (rg_str_equal(names.items[i], written))
 			return names.items[i];
-		if (alike(names.items[i], written)) {
+		if (is_alike(names.items[i], written)) {
 			found = names.items[i];
 			count++;
 		}
@@ -57,9 +57,9 @@ bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str n
 	if (rg_names_have(&crossing->known, name))
 		return false;
 	for (i = 0; i < config->group_count; i++)
-		if (alike(config->groups[i].name, name))
+		if (is_alike(config->groups[i].name, name))
 			return true;
-	return alike(RG_STR("all"), name);
+	return is_alike(RG_STR("all"), name);
 }
 
 /* ------------------------------------------------------- names of files -- */
@@ -102,8 +102,8 @@ static struct roger_str owner_of(struct roger_strs names, struct roger_str stem)
 }
 
 /* Decode a file name into the agent's name; "": it is not the encoding of one. */
-static int decode(struct roger_str stem, struct rg_arena *arena, struct roger_str *ret_name,
-		  struct roger_err *err)
+static int decode_stem(struct roger_str stem, struct rg_arena *arena, struct roger_str *ret_name,
+		       struct roger_err *err)
 {
 	char name[RG_NAME_CHARS_MAX + 1];
 	unsigned byte;
@@ -192,8 +192,8 @@ static int one_agent(struct rg_crossing *crossing, struct roger_str name,
 }
 
 /* The target is a group, or all. */
-static int several(struct rg_crossing *crossing, struct roger_str name,
-		   struct rg_crossing_target *ret_target, struct roger_err *err)
+static int find_several(struct rg_crossing *crossing, struct roger_str name,
+			struct rg_crossing_target *ret_target, struct roger_err *err)
 {
 	struct rg_everyone everyone;
 	int r = rg_agents_of(crossing->roger, name, crossing->arena, &everyone, err);
@@ -215,18 +215,18 @@ int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,
 	int r = ROGER_OK;
 
 	if (written.length == 3 && strncasecmp(written.data, "all", 3) == 0)
-		return several(crossing, RG_STR("all"), ret_target, err);
+		return find_several(crossing, RG_STR("all"), ret_target, err);
 	for (i = 0; i < config->group_count; i++)
 		if (rg_crossing_is_file_of(config->groups[i].name, written))
-			return several(crossing, config->groups[i].name, ret_target, err);
-	if (!name.length && alike(written, RG_STR("workers"))) {
+			return find_several(crossing, config->groups[i].name, ret_target, err);
+	if (!name.length && is_alike(written, RG_STR("workers"))) {
 		target.refused = RG_STR("no group 'workers' is configured; name its agents under "
 					"groups: in config.yaml");
 		*ret_target = target;
 		return ROGER_OK;
 	}
 	if (!name.length)
-		r = decode(written, crossing->arena, &name, err);
+		r = decode_stem(written, crossing->arena, &name, err);
 	if (r == ROGER_OK && name.length)
 		r = one_agent(crossing, name, &target, err);
 	else if (r == ROGER_OK)

@@ -117,7 +117,7 @@ static int append_once(const struct handout *handout, int file, struct roger_str
 	return r;
 }
 
-static int append(const struct handout *handout, struct roger_str text, struct roger_err *err)
+static int append_text(const struct handout *handout, struct roger_str text, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf whole = { .maximum = SIZE_MAX };
 	struct rg_file_facts facts;
@@ -144,14 +144,14 @@ static int append(const struct handout *handout, struct roger_str text, struct r
 
 /* ---------------------------------------------------------- messages -- */
 
-static int find(const struct handout *handout, const struct rg_query *query,
-		struct roger_message_list *ret_messages, struct roger_err *err)
+static int find_messages(const struct handout *handout, const struct rg_query *query,
+			 struct roger_message_list *ret_messages, struct roger_err *err)
 {
 	return rg_engine_find(handout->roger->engine, query, handout->arena, ret_messages, err);
 }
 
-static int tell(const struct handout *handout, const struct roger_message *message,
-		struct roger_err *err)
+static int tell_written(const struct handout *handout, const struct roger_message *message,
+			struct roger_err *err)
 {
 	const struct roger_crossing item = { .kind = ROGER_CROSSING_WRITTEN,
 					     .file = rg_str(handout->file_name),
@@ -184,7 +184,7 @@ static int last_word(const struct handout *handout, int64_t after_ms, int64_t *r
 
 	*ret_at_ms = 0;
 	do {
-		r = find(handout, &query, &found, err);
+		r = find_messages(handout, &query, &found, err);
 		if (r < 0 || !found.count)
 			return r;
 		query.after = found.items[0].position;
@@ -219,13 +219,13 @@ static int mark_handed(const struct handout *handout, const struct roger_message
 		r = rg_engine_commit(handout->roger->engine, &outcome, err);
 	for (i = 0; i < messages->count && r == ROGER_OK; i++)
 		if (is_fresh(&messages->items[i]))
-			r = tell(handout, &messages->items[i], err);
+			r = tell_written(handout, &messages->items[i], err);
 	return r;
 }
 
 /* Mark messages as read if the agent has said something since; the transaction goes on. */
-static int hear(const struct handout *handout, const struct roger_message_list *handed,
-		struct roger_err *err)
+static int hear_agent(const struct handout *handout, const struct roger_message_list *handed,
+		      struct roger_err *err)
 {
 	int64_t said_at_ms = 0, first_ms = INT64_MAX;
 	struct roger_message after;
@@ -350,8 +350,8 @@ static size_t cut_at(struct roger_str behind, struct roger_str text)
 }
 
 /* Finish what a killed bridge began.  Needs a transaction; ends it if it marks messages. */
-static int recover(const struct handout *handout, const struct rg_handing *handing,
-		   struct roger_err *err)
+static int recover_handing(const struct handout *handout, const struct rg_handing *handing,
+			   struct roger_err *err)
 {
 	const struct rg_query query = { .ids = handing->ids.items,
 					.id_count = handing->ids.count,
@@ -364,7 +364,7 @@ static int recover(const struct handout *handout, const struct rg_handing *handi
 	size_t i;
 	int r;
 
-	r = find(handout, &query, &messages, err);
+	r = find_messages(handout, &query, &messages, err);
 	for (i = 0; r == ROGER_OK && i < messages.count; i++)
 		fresh |= is_fresh(&messages.items[i]);
 	if (r < 0 || !fresh)
@@ -402,7 +402,7 @@ static int recover_agent(const struct handout *handout, struct roger_err *err)
 		return r;
 	r = rg_engine_begin(handout->roger->engine, true, err);
 	if (r == ROGER_OK)
-		r = recover(handout, &handing, err);
+		r = recover_handing(handout, &handing, err);
 	rg_engine_rollback(handout->roger->engine);
 	return r == ROGER_OK ? drop_note(handout, err) : r;
 }
@@ -422,7 +422,7 @@ static int find_mail(const struct handout *handout, struct roger_message_list *r
 
 	*ret_fresh = *ret_handed = (struct roger_message_list){ 0 };
 	do {
-		r = find(handout, &query, &page, err);
+		r = find_messages(handout, &query, &page, err);
 		for (i = 0; r == ROGER_OK && i < page.count; i++) {
 			list = page.items[i].handed_at_ms > 0 ? ret_handed : ret_fresh;
 			if (!rg_arena_append(handout->arena, &list->items, &list->count,
@@ -443,14 +443,14 @@ static int write_mail(const struct handout *handout, struct roger_err *err)
 
 	r = find_mail(handout, &messages, &handed, err);
 	if (r == ROGER_OK)
-		r = hear(handout, &handed, err);
+		r = hear_agent(handout, &handed, err);
 	if (r < 0 || messages.count == 0)
 		return r < 0 ? r : mark_handed(handout, &messages, err);
 	r = print_messages(handout, &messages, &text, err);
 	if (r == ROGER_OK)
 		r = put_note(handout, &messages, err);
 	if (r == ROGER_OK)
-		r = append(handout, rg_buf_str(&text), err);
+		r = append_text(handout, rg_buf_str(&text), err);
 	if (r == ROGER_OK)
 		r = mark_handed(handout, &messages, err);
 	return r == ROGER_OK ? drop_note(handout, err) : r;

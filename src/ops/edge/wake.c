@@ -44,7 +44,7 @@ static bool may_go_on(struct round *round)
 	return !round->stopped;
 }
 
-static int note(struct round *round, const char *text, struct roger_err *err)
+static int add_note(struct round *round, const char *text, struct roger_err *err)
 {
 	return rg_kept(rg_arena_add(round->reply->memory, &round->reply->notes, rg_str(text)), err);
 }
@@ -74,7 +74,7 @@ static void end_turn(struct round *round, struct roger_str agent)
 /* -------------------------------------------------------------- attempts -- */
 
 /* Note and remove attempts that have ended; enough: end the others, too. */
-static int collect(struct round *round, bool enough, struct roger_err *err)
+static int collect_ended(struct round *round, bool enough, struct roger_err *err)
 {
 	struct roger_wake_reply *reply = round->reply;
 	size_t i = 0;
@@ -102,12 +102,12 @@ static int collect(struct round *round, bool enough, struct roger_err *err)
 }
 
 /* Wait until no more than `most` commands run. */
-static int await(struct round *round, size_t most, struct roger_err *err)
+static int await_ended(struct round *round, size_t most, struct roger_err *err)
 {
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK && round->count > most) {
-		r = collect(round, !may_go_on(round), err);
+		r = collect_ended(round, !may_go_on(round), err);
 		if (r == ROGER_OK && round->count > most)
 			rg_clock_sleep(POLL_MS);
 	}
@@ -118,12 +118,13 @@ static int await(struct round *round, size_t most, struct roger_err *err)
 static void give_up(struct round *round)
 {
 	while (round->count)
-		(void)!collect(round, true, NULL);
+		(void)!collect_ended(round, true, NULL);
 }
 
 /* Start the command, if it is still due: another process may have run it meanwhile.  Needs the
  * agent's turn, which ends if nothing is started. */
-static int start(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
+static int start_waking(struct round *round, const struct rg_wake_agent *agent,
+			struct roger_err *err)
 {
 	struct roger_wake_step_reply mail;
 	int r;
@@ -139,7 +140,7 @@ static int start(struct round *round, const struct rg_wake_agent *agent, struct 
 		}
 		/* With the values of its mail the command is not trusted: go on with others. */
 		if (r == ROGER_EREFUSED && !round->test)
-			r = note(round, err->message, err);
+			r = add_note(round, err->message, err);
 	}
 	end_turn(round, agent->name);
 	return r;
@@ -151,11 +152,11 @@ static int try_start(struct round *round, const struct rg_wake_agent *agent, boo
 	bool taken = false;
 	int r;
 
-	r = await(round, AT_ONCE - 1, err);
+	r = await_ended(round, AT_ONCE - 1, err);
 	if (r == ROGER_OK && !round->stopped)
 		r = take_turn(round, agent->name, &taken, err);
 	*ret_busy = !taken && !round->stopped;
-	return r == ROGER_OK && taken ? start(round, agent, err) : r;
+	return r == ROGER_OK && taken ? start_waking(round, agent, err) : r;
 }
 
 /* ---------------------------------------------------------------- rounds -- */
@@ -183,7 +184,7 @@ static int leave_out(struct round *round, const struct rg_wake_agent *agent, boo
 			     err);
 	*ret_left = r == ROGER_OK && !may;
 	if (*ret_left)
-		r = note(round, round->roger->untold, err);
+		r = add_note(round, round->roger->untold, err);
 	round->roger->untold[0] = '\0';
 	return r;
 }
@@ -244,7 +245,7 @@ static int look_after_all(struct round *round, struct roger_err *err)
 		rg_engine_rest(round->roger->engine);
 	for (i = 0; i < config->wake_agent_count && r == ROGER_OK && !round->stopped; i++)
 		r = look_after(round, &config->wake_agents[i], err);
-	return r < 0 ? r : await(round, 0, err);
+	return r < 0 ? r : await_ended(round, 0, err);
 }
 
 /* Return a mark that changes when something is stored. */
@@ -284,8 +285,8 @@ static int sleep_for(struct round *round, uint32_t mark, int64_t left_ms, bool *
  * Sleep until something was stored, or an attempt is due. Many messages in a row get one look
  * together: no attempt is due before its time, and looking takes a tenth of the time at most.
  */
-static int rest(struct round *round, uint32_t mark, int64_t took_ns, int64_t until_ns,
-		struct roger_err *err)
+static int rest_until_due(struct round *round, uint32_t mark, int64_t took_ns, int64_t until_ns,
+			  struct roger_err *err)
 {
 	const struct rg_config *config = round->roger->workspace->config;
 	int64_t due_ns = round->reply->next_ms
@@ -349,8 +350,9 @@ static int note_strangers(struct round *round, struct roger_err *err)
 					  rg_plural((int64_t)strangers - STRANGERS_MAX)),
 			    err);
 	if (r == ROGER_OK && !config->wake_agent_count)
-		r = note(round, "nobody is configured to be woken; see wake.agents in config.yaml",
-			 err);
+		r = add_note(round,
+			     "nobody is configured to be woken; see wake.agents in config.yaml",
+			     err);
 	return r;
 }
 
@@ -375,7 +377,7 @@ static int look_for(struct round *round, int64_t timeout_ms, struct roger_err *e
 		if (r < 0 || round->reply->attempts.count || round->stopped || !timeout_ms ||
 		    rg_clock_monotonic_ns() >= until_ns)
 			break;
-		r = rest(round, mark, rg_clock_monotonic_ns() - start_ns, until_ns, err);
+		r = rest_until_due(round, mark, rg_clock_monotonic_ns() - start_ns, until_ns, err);
 	}
 	return r;
 }
@@ -437,11 +439,11 @@ static int start_test(struct round *round, const struct rg_wake_agent *agent, st
 		r = rg_fail(err, ROGER_ETIMEOUT, 0,
 			    "another process is waking '%.*s' right now; try again",
 			    RG_STR_ARGS(agent->name));
-	return r < 0 ? r : await(round, 0, err);
+	return r < 0 ? r : await_ended(round, 0, err);
 }
 
-static int test(struct round *round, const struct roger_wake_request *request,
-		struct roger_err *err)
+static int test_command(struct round *round, const struct roger_wake_request *request,
+			struct roger_err *err)
 {
 	const struct rg_wake_agent *agent =
 		rg_config_wake(round->roger->workspace->config, request->agent);
@@ -466,9 +468,10 @@ static int test(struct round *round, const struct roger_wake_request *request,
 	if (r < 0 || !attempts->count)
 		return r;
 	if (!attempts->items[0].count)
-		return note(round,
-			    "it has no unread mail: send it some to see how long it takes to look",
-			    err);
+		return add_note(
+			round,
+			"it has no unread mail: send it some to see how long it takes to look",
+			err);
 	/* A command that failed has woken nobody: do not wait. */
 	if (!attempts->items[0].ok)
 		within_ms = 0;
@@ -478,7 +481,7 @@ static int test(struct round *round, const struct roger_wake_request *request,
 
 /* ------------------------------------------------------------------ verb -- */
 
-static int check(const struct roger_wake_request *request, struct roger_err *err)
+static int check_wake(const struct roger_wake_request *request, struct roger_err *err)
 {
 	if (!request->test && request->within_ms)
 		return rg_fail_member(
@@ -518,11 +521,11 @@ int rg_verb_wake(struct roger *roger, const struct roger_wake_request *request,
 	struct round round = { .roger = roger, .reply = reply, .test = request->test };
 	int r;
 
-	r = check(request, err);
+	r = check_wake(request, err);
 	if (r == ROGER_OK && !roger->workspace)
 		r = open_own(roger, err);
 	if (r == ROGER_OK)
-		r = request->test ? test(&round, request, err)
+		r = request->test ? test_command(&round, request, err)
 				  : look_for(&round, request->timeout_ms, err);
 	give_up(&round);
 	return r;

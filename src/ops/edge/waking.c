@@ -132,9 +132,9 @@ static int find_waiting(struct roger *roger, struct roger_str agent,
 	return r;
 }
 
-static int judge(struct roger *roger, struct roger_str agent, const struct roger_message *oldest,
-		 bool with_log, struct rg_arena *arena, struct roger_wake_step_reply *mail,
-		 struct roger_err *err)
+static int judge_wait(struct roger *roger, struct roger_str agent,
+		      const struct roger_message *oldest, bool with_log, struct rg_arena *arena,
+		      struct roger_wake_step_reply *mail, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 	const struct rg_wake_rules rules = { config->wake_after_ms, config->wake_backoff_ms,
@@ -162,8 +162,8 @@ static int judge(struct roger *roger, struct roger_str agent, const struct roger
 }
 
 /* Collect what goes into command, environment and log, without ids that are not names. */
-static int describe(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
-		    struct roger_wake_step_reply *mail, struct roger_err *err)
+static int describe_mail(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
+			 struct roger_wake_step_reply *mail, struct roger_err *err)
 {
 	struct rg_query query = free_mail(agent);
 	struct roger_message_list found;
@@ -237,8 +237,8 @@ static int look_at_mail(struct roger *roger, struct roger_str agent, bool detail
 	if (r < 0 || !found.count)
 		return r;
 	ret_mail->there = true;
-	r = judge(roger, agent, &found.items[0], details, arena, ret_mail, err);
-	return r < 0 || !details ? r : describe(roger, agent, arena, ret_mail, err);
+	r = judge_wait(roger, agent, &found.items[0], details, arena, ret_mail, err);
+	return r < 0 || !details ? r : describe_mail(roger, agent, arena, ret_mail, err);
 }
 
 int rg_waking_look(struct roger *roger, struct roger_str agent, struct rg_arena *arena,

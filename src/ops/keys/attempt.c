@@ -458,8 +458,8 @@ static int note_filed(struct roger *roger, struct giving_up *giving_up, struct r
 	return write_timeout(roger, giving_up, err);
 }
 
-static int file(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
-		struct roger_err *err)
+static int file_and_note(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
+			 struct roger_err *err)
 {
 	struct roger_str name;
 	int r;
@@ -545,7 +545,7 @@ static int give_up(struct roger *roger, const struct roger_str *id, struct rg_ar
 	*ret_dead = giving_up.dead;
 	if (r < 0 || !*ret_late)
 		return r;
-	r = file(roger, &giving_up, arena, err);
+	r = file_and_note(roger, &giving_up, arena, err);
 	return r < 0 ? r : tell_timeout(roger, &giving_up, arena, err);
 }
 
@@ -642,7 +642,8 @@ static int write_worn(struct roger *roger, const struct roger_message *message,
 enum change { DIE, PUT_BACK, TELL, TOLD };
 
 /* Change the message; false: there is nothing to change any more. */
-static bool change(const struct roger *roger, enum change what, struct roger_message *message)
+static bool change_message(const struct roger *roger, enum change what,
+			   struct roger_message *message)
 {
 	switch (what) {
 	case DIE:
@@ -684,7 +685,7 @@ static int change_line(struct roger *roger, const struct roger_str *id, enum cha
 		r = rg_engine_find_ids(roger->engine, id, 1, arena, &found, err);
 	if (r == ROGER_OK && found.count) {
 		after = *found.items;
-		if (change(roger, what, &after)) {
+		if (change_message(roger, what, &after)) {
 			r = rg_engine_change(roger->engine, found.items, &after, err);
 			if (r == ROGER_OK)
 				r = rg_engine_commit(roger->engine, &outcome, err);
@@ -732,7 +733,7 @@ static int wear_out(struct roger *roger, const struct roger_str *id, struct rg_a
 		r = change_line(roger, id, DIE, arena, err);
 	if (r == ROGER_OK && worn)
 		send_due(roger, id, arena);
-	return r < 0 || !worn ? r : file(roger, &giving_up, arena, err);
+	return r < 0 || !worn ? r : file_and_note(roger, &giving_up, arena, err);
 }
 
 /* Settle an attempt whose message was late, and send its sender the notice that is due. */
@@ -878,7 +879,7 @@ int rg_attempt_used_up(struct roger *roger, const struct roger_attempt *last, in
 	rg_engine_records_end(roger->engine);
 	/* A letter with a name is in the task system already. */
 	if (r == ROGER_OK && !named)
-		r = file(roger, &giving_up, arena, err);
+		r = file_and_note(roger, &giving_up, arena, err);
 	*ret_letter = giving_up.letter;
 	return r;
 }
@@ -905,7 +906,7 @@ static int note_failures(struct roger *roger, const struct roger_message *messag
 				arena, NULL);
 	rg_engine_records_end(roger->engine);
 	for (i = 0; i < count && r == ROGER_OK; i++)
-		r = file(roger, &giving_up[i], arena, NULL);
+		r = file_and_note(roger, &giving_up[i], arena, NULL);
 	return r;
 }
 

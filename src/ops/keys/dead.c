@@ -117,9 +117,9 @@ static int refuse_read(const struct roger_dead_letter *letter, struct roger_err 
 }
 
 /* Write the letter, as it is under the lock, with another status. */
-static int change(struct roger *roger, struct roger_str id, enum roger_dead_letter_status status,
-		  struct roger_str reason, struct roger_dead_letters_reply *reply,
-		  struct roger_err *err)
+static int change_letter(struct roger *roger, struct roger_str id,
+			 enum roger_dead_letter_status status, struct roger_str reason,
+			 struct roger_dead_letters_reply *reply, struct roger_err *err)
 {
 	struct roger_str note = { "", 0 };
 	struct roger_dead_letter *letter = rg_arena_get(reply->memory, sizeof *letter);
@@ -158,12 +158,12 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 int rg_verb_stale(struct roger *roger, const struct roger_stale_request *request,
 		  struct roger_dead_letters_reply *reply, struct roger_err *err)
 {
-	return change(roger, request->id, ROGER_STALE, request->reason, reply, err);
+	return change_letter(roger, request->id, ROGER_STALE, request->reason, reply, err);
 }
 
 /* Settle an attempt that nobody waits for; *ret_ended: the number of the last that is over. */
-static int settle(struct roger *roger, const struct roger_message *message, struct rg_arena *arena,
-		  int64_t *ret_ended, struct roger_err *err)
+static int settle_attempt(struct roger *roger, const struct roger_message *message,
+			  struct rg_arena *arena, int64_t *ret_ended, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_SENDS,
 					    .owner = message->from,
@@ -211,7 +211,7 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 				      "' acknowledged it in place of '%.*s'; send it again",
 				      RG_STR_ARGS(letter->message), RG_STR_ARGS(letter->to));
 	*ret_worn = found.items[0].dead_at_ms || rg_str_is(letter->cause, RG_CAUSE_LEASES);
-	return *ret_worn ? ROGER_OK : settle(roger, &found.items[0], arena, ret_ended, err);
+	return *ret_worn ? ROGER_OK : settle_attempt(roger, &found.items[0], arena, ret_ended, err);
 }
 
 /* The attempt is begun before the letter says so: a kill in between leaves one attempt more. */
@@ -233,8 +233,8 @@ int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request 
 	if (r == ROGER_OK && worn) {
 		r = rg_attempt_put_back(roger, &letter.message, reply->memory, err);
 		return r < 0 ? r
-			     : change(roger, request->id, ROGER_REDELIVERED, request->reason, reply,
-				      err);
+			     : change_letter(roger, request->id, ROGER_REDELIVERED, request->reason,
+					     reply, err);
 	}
 	if (r == ROGER_OK)
 		r = rg_cycle_begin(roger, reply->memory, &cycle, err);
@@ -242,7 +242,8 @@ int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request 
 		r = rg_attempt_begin(roger, &letter.message, &ended, 1, cycle.id, within_ms,
 				     reply->memory, err);
 	if (r == ROGER_OK)
-		r = change(roger, request->id, ROGER_REDELIVERED, request->reason, reply, err);
+		r = change_letter(roger, request->id, ROGER_REDELIVERED, request->reason, reply,
+				  err);
 	if (r == ROGER_OK)
 		r = rg_attempt_confirm(roger, &letter.message, 1, within_ms, reply->memory, err);
 	if (r < 0)

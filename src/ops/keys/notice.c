@@ -55,7 +55,8 @@ static int find_reader(struct roger *roger, struct roger_str from, struct rg_are
 }
 
 /* Send the notice.  A dry run comes first, since each refusal goes into the send log. */
-static int send(struct roger *roger, struct roger_send_request *request, struct roger_err *err)
+static int send_notice(struct roger *roger, struct roger_send_request *request,
+		       struct roger_err *err)
 {
 	struct roger_send_reply reply;
 	int i, r = ROGER_OK;
@@ -88,8 +89,8 @@ static int was_sent(struct roger *roger, struct roger_str key, struct rg_arena *
 	return r;
 }
 
-static int tell(struct roger *roger, const struct roger_message *message, struct rg_arena *arena,
-		struct roger_err *err)
+static int tell_sender(struct roger *roger, const struct roger_message *message,
+		       struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_str to;
 	struct roger_send_request request = { .from = RG_STR("roger"),
@@ -116,7 +117,7 @@ static int tell(struct roger *roger, const struct roger_message *message, struct
 		if (content.failed)
 			return rg_fail_memory(err);
 		request.content = rg_buf_str(&content);
-		r = send(roger, &request, err);
+		r = send_notice(roger, &request, err);
 	}
 	return r;
 }
@@ -124,7 +125,7 @@ static int tell(struct roger *roger, const struct roger_message *message, struct
 int rg_notice_send(struct roger *roger, const struct roger_message *message, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	int r = arena ? tell(roger, message, arena, err) : rg_fail_memory(err);
+	int r = arena ? tell_sender(roger, message, arena, err) : rg_fail_memory(err);
 
 	return r < 0 ? r : rg_attempt_told(roger, &message->id, arena, err);
 }

@@ -35,7 +35,7 @@ static bool is_old(const struct purging *purging, struct roger_str cycle)
 	return number_of(&purging->cycles, cycle) < purging->oldest_kept;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
 	const struct roger_attempt *x = a, *y = b;
 
@@ -101,8 +101,8 @@ static size_t find_closed(struct purging *purging)
 
 static bool is_closed(const struct purging *purging, const struct roger_attempt *line)
 {
-	return purging->state_count &&
-	       bsearch(line, purging->states, purging->state_count, sizeof *line, compare) != NULL;
+	return purging->state_count && bsearch(line, purging->states, purging->state_count,
+					       sizeof *line, compare_keys) != NULL;
 }
 
 static bool drop_attempt(void *context, const union rg_log_record *record)
@@ -167,7 +167,7 @@ static int purge_sender(struct purging *purging, struct roger_str sender,
 		return r;
 	purging->states = states.attempts;
 	purging->state_count = states.count;
-	qsort(purging->states, purging->state_count, sizeof *purging->states, compare);
+	qsort(purging->states, purging->state_count, sizeof *purging->states, compare_keys);
 	purging->state_count = find_closed(purging);
 	dropped = count_closed(purging);
 	r = dropped ? write_digests(purging, sender, &digests, err) : ROGER_OK;

@@ -107,9 +107,9 @@ static int check_name(struct roger *roger, const struct roger_retire_request *re
 }
 
 /* Record the others and, unless this undoes it, the agent that retires. */
-static int change(struct roger *roger, const struct roger_retire_request *request,
-		  const struct roger_retired_list *before, struct roger_retire_reply *reply,
-		  struct roger_err *err)
+static int change_retired(struct roger *roger, const struct roger_retire_request *request,
+			  const struct roger_retired_list *before, struct roger_retire_reply *reply,
+			  struct roger_err *err)
 {
 	struct roger_retired *after =
 		rg_arena_get(reply->memory, (before->count + 1) * sizeof *after);
@@ -148,7 +148,7 @@ int rg_verb_retire(struct roger *roger, const struct roger_retire_request *reque
 	if (r == ROGER_OK)
 		r = check_name(roger, request, &before, reply->memory, err);
 	if (r == ROGER_OK)
-		r = change(roger, request, &before, reply, err);
+		r = change_retired(roger, request, &before, reply, err);
 	rg_engine_records_end(roger->engine);
 	if (r == ROGER_OK && request->undo)
 		r = rg_engine_count(roger->engine, &unread, &reply->unread, err);
@@ -159,7 +159,7 @@ int rg_verb_retire(struct roger *roger, const struct roger_retire_request *reque
 
 /* ------------------------------------------------------------------- all -- */
 
-static int add(struct rg_names *names, struct roger_str name, struct roger_err *err)
+static int add_name(struct rg_names *names, struct roger_str name, struct roger_err *err)
 {
 	return rg_kept(rg_names_add(names, name), err);
 }
@@ -181,7 +181,7 @@ static int add_arrived(struct roger *roger, struct rg_names *names, int64_t limi
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		r = rg_note_read(found.items[i].text, names->arena, &note, err);
 		if (r == ROGER_OK)
-			r = add(names, note.agent, err);
+			r = add_name(names, note.agent, err);
 	}
 	return r;
 }
@@ -240,7 +240,7 @@ static int add_seen(struct roger *roger, const struct roger_agent_list *agents,
 		if (!looked)
 			r = has_looked(roger, agent, all->arena, &looked, err);
 		if (r == ROGER_OK)
-			r = add(looked ? all : ghosts, agent->name, err);
+			r = add_name(looked ? all : ghosts, agent->name, err);
 	}
 	return r;
 }
@@ -289,8 +289,8 @@ static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *
 	return r < 0 ? r : add_seen(roger, &agents, all, ghosts, err);
 }
 
-static int skip(struct roger_left_out_list *skipped, struct roger_str name, struct roger_str why,
-		struct rg_arena *arena, struct roger_err *err)
+static int add_skipped(struct roger_left_out_list *skipped, struct roger_str name,
+		       struct roger_str why, struct rg_arena *arena, struct roger_err *err)
 {
 	const struct roger_left_out out = { name, why };
 
@@ -313,11 +313,11 @@ static int leave_out_retired(struct roger *roger, const struct rg_names *names,
 		found = rg_retired_find(&retired, names->items[i]);
 		heir = rg_retired_heir(&retired, names->items[i]);
 		if (heir.length)
-			r = add(staying, heir, err);
+			r = add_name(staying, heir, err);
 		else if (!rg_agents_why_retired(found, names->arena, &why))
 			r = rg_fail_memory(err);
 		else
-			r = skip(skipped, names->items[i], why, names->arena, err);
+			r = add_skipped(skipped, names->items[i], why, names->arena, err);
 	}
 	return r;
 }
@@ -332,14 +332,14 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 	int r = ROGER_OK;
 
 	for (i = 0; group && r == ROGER_OK && i < group->members.count; i++)
-		r = add(&names, group->members.items[i], err);
+		r = add_name(&names, group->members.items[i], err);
 	if (!group)
 		r = find_all(roger, &names, &ghosts, err);
 	if (r == ROGER_OK)
 		r = leave_out_retired(roger, &names, &staying, &skipped, err);
 	for (i = 0; r == ROGER_OK && i < ghosts.count; i++)
-		r = skip(&skipped, ghosts.items[i], RG_STR("never looked at its mail here"), arena,
-			 err);
+		r = add_skipped(&skipped, ghosts.items[i], RG_STR("never looked at its mail here"),
+				arena, err);
 	ret_everyone->names = rg_names_list(&staying);
 	ret_everyone->skipped = skipped;
 	return r;

@@ -12,7 +12,7 @@
 /* How many messages leave in one commit. */
 enum { PIECE = 256 };
 
-static int check(const struct roger_archive_request *request, struct roger_err *err)
+static int check_archive(const struct roger_archive_request *request, struct roger_err *err)
 {
 	if (!request->ids.count == !(request->issue.length || request->to.length))
 		return rg_fail_member(
@@ -126,7 +126,7 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 	int64_t count = 0;
 	int r;
 
-	r = check(request, err);
+	r = check_archive(request, err);
 	if (r == ROGER_OK)
 		r = check_issue(roger, request->issue, reply->memory, err);
 	if (r == ROGER_OK)

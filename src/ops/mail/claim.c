@@ -22,8 +22,8 @@ static struct roger_str worker_of(struct roger_str worker, struct roger_str agen
 }
 
 /* Stage after[i] for every found message and commit. */
-static int store(struct roger *roger, const struct roger_message_list *found,
-		 struct roger_message *after, struct roger_err *err)
+static int store_changed(struct roger *roger, const struct roger_message_list *found,
+			 struct roger_message *after, struct roger_err *err)
 {
 	struct rg_outcome outcome;
 	size_t i;
@@ -43,7 +43,8 @@ static int store(struct roger *roger, const struct roger_message_list *found,
 	return rg_engine_commit(roger->engine, &outcome, err);
 }
 
-static struct roger_message *copies(const struct roger_message_list *found, struct rg_arena *arena)
+static struct roger_message *copy_messages(const struct roger_message_list *found,
+					   struct rg_arena *arena)
 {
 	struct roger_message *copy = rg_arena_get(arena, found->count * sizeof *copy);
 
@@ -54,8 +55,8 @@ static struct roger_message *copies(const struct roger_message_list *found, stru
 
 /* ----------------------------------------------------------------- claim -- */
 
-static int claim(struct roger *roger, const void *request_, void *reply_, struct rg_due *due,
-		 struct roger_err *err)
+static int claim_found(struct roger *roger, const void *request_, void *reply_, struct rg_due *due,
+		       struct roger_err *err)
 {
 	const struct roger_claim_request *request = request_;
 	struct roger_messages_reply *reply = reply_;
@@ -80,7 +81,7 @@ static int claim(struct roger *roger, const void *request_, void *reply_, struct
 		r = rg_attempt_leave_due(roger, &found, reply->memory, due, err);
 	if (r < 0)
 		return r;
-	after = copies(&found, reply->memory);
+	after = copy_messages(&found, reply->memory);
 	if (!after)
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count; i++) {
@@ -93,7 +94,7 @@ static int claim(struct roger *roger, const void *request_, void *reply_, struct
 	/* A lease that is lost in a crash counts as run out, so it need not be synced. */
 	if (roger->caller.how == RG_BY_FILES)
 		rg_engine_leave_sync(roger->engine);
-	return store(roger, &found, after, err);
+	return store_changed(roger, &found, after, err);
 }
 
 /* Copy the reply's texts, which are the request's: that may not live as long. */
@@ -102,7 +103,8 @@ static int own_texts(struct roger_messages_reply *reply, struct roger_err *err)
 	return rg_kept(rg_record_keep(&rg_messages_reply_record, reply, reply->memory), err);
 }
 
-static int take(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+static int check_and_claim(struct roger *roger, const void *request_, void *reply_,
+			   struct roger_err *err)
 {
 	const struct roger_claim_request *request = request_;
 	struct roger_messages_reply *reply = reply_;
@@ -114,7 +116,8 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	if (request->lease_ms < 0 || request->lease_ms > longest_ms)
 		return rg_fail_member(err, ROGER_EDATA, "lease",
 				      "lease: expected at most %s (claims.max_lease)", longest);
-	r = rg_attempt_take(roger, request->agent, claim, request, reply, &reply->messages, err);
+	r = rg_attempt_take(roger, request->agent, claim_found, request, reply, &reply->messages,
+			    err);
 	return r < 0 ? r : own_texts(reply, err);
 }
 
@@ -122,7 +125,7 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 int rg_verb_claim(struct roger *roger, const struct roger_claim_request *request,
 		  struct roger_messages_reply *reply, struct roger_err *err)
 {
-	int r = take(roger, request, reply, err);
+	int r = check_and_claim(roger, request, reply, err);
 
 	return r < 0 || reply->messages.count
 		       ? r
@@ -308,7 +311,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 		r = rg_attempt_leave_due(roger, &left, reply->memory, due, err);
 	if (r < 0 || due->ids.count)
 		return r;
-	after = copies(&found, reply->memory);
+	after = copy_messages(&found, reply->memory);
 	if (!after)
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
@@ -316,7 +319,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 	if (r < 0)
 		return r;
 	reply->messages = (struct roger_message_list){ after, found.count };
-	return store(roger, &found, after, err);
+	return store_changed(roger, &found, after, err);
 }
 
 static int run_decision(struct roger *roger, const void *request_, void *reply_, decide *one,

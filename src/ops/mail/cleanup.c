@@ -8,7 +8,7 @@
 enum { PIECE = 256, HISTORY_MAX = 1000 };
 
 /* A requested 0 means the configured value; a negative one means off. */
-static int64_t rule(int64_t requested, int64_t configured)
+static int64_t rule_in_force(int64_t requested, int64_t configured)
 {
 	return requested < 0 ? 0 : requested ? requested : configured;
 }
@@ -19,9 +19,9 @@ static struct rg_cleanup_rules rules_of(struct roger *roger,
 	const struct rg_config *config = roger->workspace->config;
 
 	return (struct rg_cleanup_rules){
-		.max_age_days = rule(request->max_age_days, config->max_age_days),
-		.keep_per_phase = rule(request->keep_per_agent, config->keep_per_phase),
-		.keep_runs = rule(request->keep_passes, config->keep_runs),
+		.max_age_days = rule_in_force(request->max_age_days, config->max_age_days),
+		.keep_per_phase = rule_in_force(request->keep_per_agent, config->keep_per_phase),
+		.keep_runs = rule_in_force(request->keep_passes, config->keep_runs),
 	};
 }
 
@@ -106,8 +106,8 @@ static int clean_once(struct rg_metrics *metrics, struct roger_str issue,
 }
 
 /* Record what this issue added to the reply. */
-static int save(struct rg_metrics *metrics, const struct roger_archive_reply *before,
-		const struct roger_archive_reply *after, struct roger_err *err)
+static int save_figures(struct rg_metrics *metrics, const struct roger_archive_reply *before,
+			const struct roger_archive_reply *after, struct roger_err *err)
 {
 	struct roger_cleanup *cleanup = metrics->items;
 
@@ -149,7 +149,7 @@ static int clean_one(struct roger *roger, struct roger_str issue,
 		rg_engine_rollback(roger->engine);
 		rg_arena_free(arena);
 	}
-	return r < 0 ? r : save(&metrics, &before, reply, err);
+	return r < 0 ? r : save_figures(&metrics, &before, reply, err);
 }
 
 static int show_history(struct roger *roger, struct roger_str issue,
@@ -167,8 +167,8 @@ static int show_history(struct roger *roger, struct roger_str issue,
 }
 
 /* Purge the send logs, too: their entries leave by cycles, not by issues. */
-static int purge(struct roger *roger, bool dry_run, struct roger_archive_reply *reply,
-		 struct roger_err *err)
+static int purge_logs(struct roger *roger, bool dry_run, struct roger_archive_reply *reply,
+		      struct roger_err *err)
 {
 	const struct roger_purge_request request = { .dry_run = dry_run };
 	struct roger_purge_reply purged = { .memory = reply->memory };
@@ -208,5 +208,5 @@ int rg_verb_cleanup(struct roger *roger, const struct roger_cleanup_request *req
 		else
 			r = clean_one(roger, issues.items[i], request, reply, err);
 	}
-	return r < 0 || request->issue.length ? r : purge(roger, request->dry_run, reply, err);
+	return r < 0 || request->issue.length ? r : purge_logs(roger, request->dry_run, reply, err);
 }

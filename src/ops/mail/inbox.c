@@ -78,8 +78,8 @@ static int find_fresh(struct roger *roger, const struct rg_query *wanted,
 	return r;
 }
 
-static int look(struct roger *roger, const struct roger_inbox_request *request,
-		struct roger_inbox_reply *reply, struct roger_err *err)
+static int find_mail(struct roger *roger, const struct roger_inbox_request *request,
+		     struct roger_inbox_reply *reply, struct roger_err *err)
 {
 	const struct rg_query query = query_of(request, 0);
 	bool may;
@@ -104,8 +104,8 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
  * commit: so nobody waits for the index to take in the new lines, which the next readers take in
  * together.
  */
-static int take(struct roger *roger, const void *request_, void *reply_, struct rg_due *due,
-		struct roger_err *err)
+static int take_mail(struct roger *roger, const void *request_, void *reply_, struct rg_due *due,
+		     struct roger_err *err)
 {
 	const struct roger_inbox_request *request = request_;
 	struct roger_inbox_reply *reply = reply_;
@@ -153,8 +153,8 @@ static int take_or_wait(struct roger *roger, const struct roger_inbox_request *r
 
 	until_ns += request->wait_ms * 1000000;
 	while (r == ROGER_OK) {
-		r = rg_attempt_take(roger, request->agent, take, request, reply, &reply->messages,
-				    err);
+		r = rg_attempt_take(roger, request->agent, take_mail, request, reply,
+				    &reply->messages, err);
 		left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000;
 		if (r < 0 || reply->messages.count || left_ms <= 0)
 			break;
@@ -176,7 +176,7 @@ static int note_stranger(struct roger *roger, const struct roger_inbox_request *
 int rg_verb_inbox(struct roger *roger, const struct roger_inbox_request *request,
 		  struct roger_inbox_reply *reply, struct roger_err *err)
 {
-	int r = look(roger, request, reply, err);
+	int r = find_mail(roger, request, reply, err);
 
 	return r < 0 ? r : note_stranger(roger, request, reply, err);
 }

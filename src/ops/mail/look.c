@@ -95,8 +95,8 @@ static int write_entries(struct look *look, const struct roger_message_list *mes
 	return r;
 }
 
-static int note(struct look *look, const struct roger_message_list *messages,
-		struct rg_arena *arena, struct roger_err *err)
+static int note_looked(struct look *look, const struct roger_message_list *messages,
+		       struct rg_arena *arena, struct roger_err *err)
 {
 	int r;
 
@@ -129,7 +129,7 @@ void rg_look_note(struct roger *roger, struct roger_str agent, bool by_person,
 		return;
 	arena = rg_arena_new();
 	if (arena)
-		r = note(&look, messages, arena, &err);
+		r = note_looked(&look, messages, arena, &err);
 	else
 		rg_fail_memory(&err);
 	/* If the lock is not free soon, only the note is lost: the next look makes it. */

@@ -13,8 +13,8 @@ int64_t rg_metrics_bytes(const struct roger_message_list *messages)
 	return bytes;
 }
 
-static int measure(struct rg_metrics *metrics, struct roger_str issue, int64_t *ret_bytes,
-		   struct roger_err *err)
+static int measure_issue(struct rg_metrics *metrics, struct roger_str issue, int64_t *ret_bytes,
+			 struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
@@ -28,8 +28,8 @@ static int measure(struct rg_metrics *metrics, struct roger_str issue, int64_t *
 	return r;
 }
 
-static int find(struct rg_metrics *metrics, struct roger_str issue,
-		struct roger_cleanup **ret_cleanup, struct roger_err *err)
+static int find_or_add(struct rg_metrics *metrics, struct roger_str issue,
+		       struct roger_cleanup **ret_cleanup, struct roger_err *err)
 {
 	struct roger_cleanup *cleanup;
 	size_t i;
@@ -45,7 +45,7 @@ static int find(struct rg_metrics *metrics, struct roger_str issue,
 		return rg_fail_memory(err);
 	cleanup->verb = metrics->verb;
 	cleanup->reason = metrics->reason;
-	r = measure(metrics, issue, &cleanup->bytes_before, err);
+	r = measure_issue(metrics, issue, &cleanup->bytes_before, err);
 	cleanup->bytes_after = cleanup->bytes_before;
 	*ret_cleanup = cleanup;
 	return r;
@@ -56,7 +56,7 @@ int rg_metrics_moved(struct rg_metrics *metrics, const struct roger_message *mes
 {
 	const struct roger_message_list one = { message, 1 };
 	struct roger_cleanup *cleanup = NULL;
-	int r = find(metrics, message->issue, &cleanup, err);
+	int r = find_or_add(metrics, message->issue, &cleanup, err);
 
 	if (r < 0)
 		return r;

@@ -4,7 +4,7 @@
 
 #include "facts/message.h"
 
-static int refuse(const struct rg_outcome *outcome, int64_t limit, struct roger_err *err)
+static int refuse_full(const struct rg_outcome *outcome, int64_t limit, struct roger_err *err)
 {
 	const struct roger_message *which = outcome->which;
 
@@ -112,7 +112,7 @@ static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, i
 	if (r < 0)
 		return r;
 	if (*ret_surplus > (int64_t)ret_read->count)
-		return refuse(outcome, limit, err);
+		return refuse_full(outcome, limit, err);
 	*ret_surplus = with_band(*ret_surplus, limit, are_read);
 	return ROGER_OK;
 }

@@ -350,7 +350,8 @@ static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct 
 	return add_recipient(sending, draft, name, err);
 }
 
-static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+static int resolve_recipients(struct rg_sending *sending, struct rg_draft *draft,
+			      struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
 	size_t i;
@@ -423,7 +424,7 @@ static int check_new_sender(struct rg_sending *sending, struct rg_draft *draft,
 	return r == ROGER_EREFUSED && !unknown.slip ? ROGER_OK : r;
 }
 
-static int check(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+static int check_draft(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
 	const struct rg_config *config = sending->roger->workspace->config;
@@ -552,15 +553,15 @@ static int check_reply_to(struct rg_sending *sending, struct rg_draft *draft, st
 		RG_STR_ARGS(draft->request->reply_to));
 }
 
-static int prepare(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+static int prepare_draft(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	int r;
 
-	r = check(sending, draft, err);
+	r = check_draft(sending, draft, err);
 	if (r == ROGER_OK)
 		r = check_reply_to(sending, draft, err);
 	if (r == ROGER_OK)
-		r = resolve(sending, draft, err);
+		r = resolve_recipients(sending, draft, err);
 	return r == ROGER_OK ? make_messages(sending, draft, err) : r;
 }
 
@@ -717,7 +718,8 @@ static void say_which(const struct rg_sending *sending, const struct rg_draft *d
 
 /* -------------------------------------------------------------- commit -- */
 
-static int put(struct rg_sending *sending, struct rg_outcome *ret_outcome, struct roger_err *err)
+static int put_messages(struct rg_sending *sending, struct rg_outcome *ret_outcome,
+			struct roger_err *err)
 {
 	struct rg_draft *draft;
 	size_t i, k;
@@ -748,8 +750,8 @@ static struct rg_draft *draft_of(struct rg_sending *sending, const struct roger_
 }
 
 /* How many messages the first `count` drafts add to that mailbox or issue. */
-static int64_t adding(const struct rg_sending *sending, size_t count,
-		      const struct rg_outcome *outcome)
+static int64_t count_added(const struct rg_sending *sending, size_t count,
+			   const struct rg_outcome *outcome)
 {
 	const struct rg_draft *draft;
 	int64_t adds = 0;
@@ -818,14 +820,14 @@ static int refuse_copy(struct rg_sending *sending, struct rg_draft *draft,
 	return r;
 }
 
-static int commit(struct rg_sending *sending, struct roger_err *err)
+static int commit_messages(struct rg_sending *sending, struct roger_err *err)
 {
 	struct rg_outcome outcome;
 	struct rg_draft *draft;
 	int tries, r;
 
 	for (tries = 0; tries < TRIES_MAX; tries++) {
-		r = put(sending, &outcome, err);
+		r = put_messages(sending, &outcome, err);
 		if (r < 0)
 			return r;
 		switch (outcome.verdict) {
@@ -839,7 +841,7 @@ static int commit(struct rg_sending *sending, struct roger_err *err)
 		case RG_OVER_ISSUE:
 			draft = draft_of(sending, outcome.which);
 			r = rg_room_make(sending->roger, &outcome,
-					 adding(sending, sending->count, &outcome),
+					 count_added(sending, sending->count, &outcome),
 					 &draft->reply->archived, err);
 			if (r == ROGER_EREFUSED && outcome.verdict == RG_OVER_MAILBOX)
 				r = refuse_copy(sending, draft, outcome.which, err);
@@ -855,14 +857,14 @@ static int commit(struct rg_sending *sending, struct roger_err *err)
 		       "too many messages arrive in this issue at once; try again");
 }
 
-static int store(struct rg_sending *sending, struct roger_err *err)
+static int store_messages(struct rg_sending *sending, struct roger_err *err)
 {
 	int r;
 
 	r = rg_send_look_back(sending, err);
 	if (r < 0)
 		return r;
-	r = commit(sending, err);
+	r = commit_messages(sending, err);
 	rg_send_failed(sending, r);
 	if (r == ROGER_OK)
 		rg_send_keep(sending);
@@ -901,7 +903,7 @@ static int check_room(struct rg_sending *sending, struct rg_draft *draft, struct
 		for (k = 0; k < 2 && r == ROGER_OK && left == draft->to.count; k++) {
 			outcome = (struct rg_outcome){ limits[k], &draft->messages[i], 0 };
 			r = rg_room_check(sending->roger, &outcome,
-					  adding(sending, so_far, &outcome), err);
+					  count_added(sending, so_far, &outcome), err);
 			if (r == ROGER_EREFUSED && limits[k] == RG_OVER_MAILBOX)
 				r = refuse_copy(sending, draft, outcome.which, err);
 		}
@@ -961,7 +963,7 @@ static int find_twin(struct rg_sending *sending, size_t which, struct roger_err 
 	return ROGER_OK;
 }
 
-static int answer(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+static int answer_draft(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	struct roger_message_list stored = { draft->messages, draft->to.count };
 	int r = ROGER_OK;
@@ -984,7 +986,7 @@ static int send_all(struct rg_sending *sending, struct roger_err *err)
 
 	r = rg_engine_retired(sending->roger->engine, sending->arena, &sending->retired, err);
 	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
-		r = prepare(sending, &sending->drafts[i], err);
+		r = prepare_draft(sending, &sending->drafts[i], err);
 		if (r == ROGER_OK)
 			r = find_twin(sending, i, err);
 		messages += sending->drafts[i].to.count;
@@ -999,9 +1001,9 @@ static int send_all(struct rg_sending *sending, struct roger_err *err)
 	}
 	if (r == ROGER_OK)
 		r = sending->drafts[0].request->dry_run ? check_store(sending, err)
-							: store(sending, err);
+							: store_messages(sending, err);
 	for (i = 0; i < sending->count && r == ROGER_OK; i++)
-		r = answer(sending, &sending->drafts[i], err);
+		r = answer_draft(sending, &sending->drafts[i], err);
 	return r;
 }
 

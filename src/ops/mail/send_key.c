@@ -153,9 +153,9 @@ static int refuse_used_up(struct rg_sending *sending, const struct rg_draft *dra
 				      rg_plural(letter.attempts), RG_STR_ARGS(letter.id));
 }
 
-static int refuse(struct rg_sending *sending, const struct rg_draft *draft,
-		  const struct rg_key_history *history, enum rg_sendlog_answer answer,
-		  int64_t due_ms, struct roger_err *err)
+static int refuse_key(struct rg_sending *sending, const struct rg_draft *draft,
+		      const struct rg_key_history *history, enum rg_sendlog_answer answer,
+		      int64_t due_ms, struct roger_err *err)
 {
 	const struct roger_attempt *last = history->last;
 	char due[40];
@@ -349,7 +349,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 		/* A message that was never stored cannot be redelivered: its sender may go on
 		 * trying. */
 		if (answer != RG_SEND_AGAIN && (answer != RG_SEND_USED_UP || is_stored))
-			return refuse(sending, draft, &history, answer, due_ms, err);
+			return refuse_key(sending, draft, &history, answer, due_ms, err);
 		if (is_stored) {
 			again.ids[again.count] = stored->id;
 			again.ended[again.count++] = history.last->attempt;
@@ -471,7 +471,7 @@ void rg_send_failed(struct rg_sending *sending, int code)
 }
 
 /* Keep what an entry of the send log needs. */
-static bool keep(struct roger *roger, const struct roger_message *message)
+static bool keep_sent(struct roger *roger, const struct roger_message *message)
 {
 	struct roger_message kept = { .attempt = message->attempt };
 	struct rg_arena *arena = roger->sent_memory;
@@ -496,7 +496,7 @@ void rg_send_keep(struct rg_sending *sending)
 	for (i = 0; roger->gathers && roger->sent_memory && i < sending->count; i++) {
 		draft = &sending->drafts[i];
 		for (k = 0; draft->key.length && !draft->settled && k < draft->to.count; k++)
-			if (!keep(roger, &draft->messages[k]))
+			if (!keep_sent(roger, &draft->messages[k]))
 				return;
 	}
 }

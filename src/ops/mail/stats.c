@@ -35,9 +35,9 @@ static void count_living(const struct roger_message_list *living, struct roger_s
 	}
 }
 
-static int measure(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
-		   struct roger_issue_figures *ret_figures, struct roger_message_list *ret_living,
-		   struct roger_err *err)
+static int measure_issue(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
+			 struct roger_issue_figures *ret_figures,
+			 struct roger_message_list *ret_living, struct roger_err *err)
 {
 	const struct rg_query living = { .issue = issue },
 			      gone = { .issue = issue, .archived = true };
@@ -64,7 +64,7 @@ static int fill_issue(struct roger *roger, struct roger_str issue, struct roger_
 {
 	struct roger_issue_figures figures;
 	struct roger_message_list living;
-	int r = measure(roger, issue, reply->memory, &figures, &living, err);
+	int r = measure_issue(roger, issue, reply->memory, &figures, &living, err);
 
 	if (r < 0)
 		return r;
@@ -96,7 +96,8 @@ static int fill_each(struct roger *roger, struct roger_stats_reply *reply, struc
 	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
 		RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
 
-		r = scratch ? measure(roger, issues.items[i], scratch, &items[i], &living, err)
+		r = scratch ? measure_issue(roger, issues.items[i], scratch, &items[i], &living,
+					    err)
 			    : rg_fail_memory(err);
 	}
 	if (r == ROGER_OK)

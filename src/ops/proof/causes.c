@@ -657,7 +657,7 @@ static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
 /* ------------------------------------------------------------------ all -- */
 
 /* A person's own questions first; then the most urgent; otherwise as they were found. */
-static int arrange(struct rg_causes *causes, struct roger_err *err)
+static int arrange_concerns(struct rg_causes *causes, struct roger_err *err)
 {
 	const size_t all = causes->concerns.count;
 	struct roger_concern *items = rg_arena_get(causes->arena, all * sizeof *items);
@@ -706,5 +706,5 @@ int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_s
 		r = rg_seat_list(roger->workspace, causes->arena, &causes->seats, err);
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
 		r = looks[i](causes, err);
-	return r < 0 ? r : arrange(causes, err);
+	return r < 0 ? r : arrange_concerns(causes, err);
 }

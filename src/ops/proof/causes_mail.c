@@ -184,7 +184,8 @@ static bool is_same(const struct roger_attempt *refused, const struct roger_mess
 	return rg_str_is(refused->payload_sha256, sha256);
 }
 
-static void compare(struct refusal *refusals, size_t count, const struct roger_message *message)
+static void compare_refusals(struct refusal *refusals, size_t count,
+			     const struct roger_message *message)
 {
 	char sha256[RG_SHA256_HEX_BYTES] = "";
 	size_t i;
@@ -224,7 +225,7 @@ static int look_for_repeats(struct rg_causes *causes, struct refusal *refusals, 
 		if (r < 0)
 			return r;
 		for (i = 0; i < page.count; i++)
-			compare(refusals, count, &page.items[i]);
+			compare_refusals(refusals, count, &page.items[i]);
 		if (page.count < RG_PAGE_MAX)
 			return ROGER_OK;
 		query.after = page.items[page.count - 1].position;

@@ -118,8 +118,8 @@ static int claim_entry(const struct roger *roger, struct rg_arena *arena,
 		       err);
 }
 
-static int compose(const struct roger_log_request *request, struct rg_arena *arena,
-		   struct roger_activity *entry, struct roger_err *err)
+static int compose_entry(const struct roger_log_request *request, struct rg_arena *arena,
+			 struct roger_activity *entry, struct roger_err *err)
 {
 	char timestamp[32];
 	int r;
@@ -168,7 +168,7 @@ int rg_verb_log(struct roger *roger, const struct roger_log_request *request,
 	if (request->entry.length)
 		r = read_entry(request, reply->memory, entry, err);
 	else
-		r = compose(request, reply->memory, entry, err);
+		r = compose_entry(request, reply->memory, entry, err);
 	if (r == ROGER_OK && rg_caller_is_bound(roger))
 		r = request->at_ms ? refuse_actor(roger, "at", err)
 				   : claim_entry(roger, reply->memory, entry, err);

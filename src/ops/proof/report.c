@@ -218,7 +218,8 @@ static int see_message(void *context, const struct rg_event *row, struct roger_e
 	return add_span(&counting->latencies, row, err);
 }
 
-static void summarize(struct spans *spans, int64_t *ret_p50, int64_t *ret_p95, int64_t *ret_max)
+static void summarize_spans(struct spans *spans, int64_t *ret_p50, int64_t *ret_p95,
+			    int64_t *ret_max)
 {
 	*ret_p50 = rg_percentile(spans->items, spans->count, 50);
 	*ret_p95 = rg_percentile(spans->items, spans->count, 95);
@@ -239,9 +240,10 @@ static int see_messages(struct counting *counting, struct roger_err *err)
 
 	if (r == ROGER_OK)
 		r = rg_engine_count(counting->roger->engine, &unread, &reply->unread, err);
-	summarize(&counting->latencies, &reply->latency_p50_ms, &reply->latency_p95_ms,
-		  &reply->latency_max_ms);
-	summarize(&counting->looks, &reply->look_p50_ms, &reply->look_p95_ms, &reply->look_max_ms);
+	summarize_spans(&counting->latencies, &reply->latency_p50_ms, &reply->latency_p95_ms,
+			&reply->latency_max_ms);
+	summarize_spans(&counting->looks, &reply->look_p50_ms, &reply->look_p95_ms,
+			&reply->look_max_ms);
 	return r;
 }
 
@@ -532,7 +534,7 @@ static int see_all(struct counting *counting, struct roger_err *err)
 
 /* ------------------------------------------------------------------ verb -- */
 
-static struct counting begin(struct roger *roger, struct roger_report_reply *reply)
+static struct counting begin_counting(struct roger *roger, struct roger_report_reply *reply)
 {
 	return (struct counting){ .roger = roger,
 				  .reply = reply,
@@ -563,7 +565,7 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 		r = set_cycles(roger, request->cycle, &nothing, err);
 	do {
 		*reply = nothing;
-		counting = begin(roger, reply);
+		counting = begin_counting(roger, reply);
 		if (r == ROGER_OK)
 			r = see_all(&counting, err);
 	} while (r == ROGER_OK && counting.again && tries--);

@@ -29,7 +29,7 @@ static struct rg_event of_run(const struct telling_run *of, enum roger_event_kin
 				  .since_ms = document->receipts.dispatched_ms };
 }
 
-static int keep(const struct telling_run *of, struct rg_event event, struct roger_err *err)
+static int keep_event(const struct telling_run *of, struct rg_event event, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 65536 };
 
@@ -48,13 +48,13 @@ static int keep_result(const struct telling_run *of, struct roger_err *err)
 
 	event.said.peer = sender;
 	event.number = receipts->expected_by_ms;
-	r = keep(of, event, err);
+	r = keep_event(of, event, err);
 	event = of_run(of, ROGER_EVENT_DUE, receipts->expected_by_ms);
 	event.open = of->run->status == ROGER_RUN_ACTIVE || of->run->status == ROGER_RUN_SUSPECT;
 	if (r == ROGER_OK &&
 	    (receipts->completed_ms ? receipts->completed_ms > receipts->expected_by_ms
 				    : !receipts->child_ended))
-		r = keep(of, event, err);
+		r = keep_event(of, event, err);
 	if (r < 0 || !receipts->completed_ms)
 		return r;
 	event = of_run(of, ROGER_EVENT_COMPLETED, receipts->completed_ms);
@@ -63,7 +63,7 @@ static int keep_result(const struct telling_run *of, struct roger_err *err)
 		event.said.peer = event.said.actor;
 		event.said.actor = sender;
 	}
-	return keep(of, event, err);
+	return keep_event(of, event, err);
 }
 
 /* Keep the forward, at the time when its message was read; else when the status was written. */
@@ -86,7 +86,7 @@ static int keep_forward(const struct telling_run *of, struct roger_err *err)
 		event.said.at_ms = of->document->receipts.completed_ms;
 	event.text = id.length ? RG_STR("the result was read") : RG_STR("confirmed by hand");
 	event.said.message = id;
-	return keep(of, event, err);
+	return keep_event(of, event, err);
 }
 
 /* Keep the notes, such as "2026-04-24T02:50:00.000Z recovery attempt 1: ...".  A note without an
@@ -116,10 +116,10 @@ static int keep_notes(const struct telling_run *of, struct roger_err *err)
 			told = true;
 		}
 		event.text = note;
-		r = keep(of, event, err);
+		r = keep_event(of, event, err);
 	}
 	event = of_run(of, ROGER_EVENT_RECOVERY, receipts->last_recovery_ms);
-	return r < 0 || told || !event.said.at_ms ? r : keep(of, event, err);
+	return r < 0 || told || !event.said.at_ms ? r : keep_event(of, event, err);
 }
 
 /* Keep a failure: that the child was lost or failed, and that somebody has dealt with it. */
@@ -138,15 +138,15 @@ static int keep_failure(const struct telling_run *of, struct roger_err *err)
 	if (!event.said.at_ms && !rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms))
 		event.said.at_ms = of->telling->now_ms;
 	if (run->status == ROGER_RUN_BLOCKED)
-		r = keep(of, event, err);
+		r = keep_event(of, event, err);
 	event.said.kind = ROGER_EVENT_FAILED;
 	if (r == ROGER_OK && run->outcome > ROGER_RUN_SUCCEEDED && run->outcome < ROGER_RUN_UNKNOWN)
-		r = keep(of, event, err);
+		r = keep_event(of, event, err);
 	event.said.kind = ROGER_EVENT_SETTLED;
 	event.said.actor = run->settled_by;
 	if (r < 0 || !rg_clock_read_rfc3339(run->settled_at, &event.said.at_ms))
 		return r;
-	return keep(of, event, err);
+	return keep_event(of, event, err);
 }
 
 int rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document,

@@ -88,8 +88,8 @@ static int take_event(void *context, const struct rg_event *event, struct roger_
 	return fresh ? rg_telling_keep(telling, &told, err) : ROGER_OK;
 }
 
-static int ask(struct rg_telling *telling, const struct rg_query *messages,
-	       const struct rg_log_query *entries, struct roger_err *err)
+static int ask_events(struct rg_telling *telling, const struct rg_query *messages,
+		      const struct rg_log_query *entries, struct roger_err *err)
 {
 	const struct rg_event_query query = { messages, entries, NULL };
 	const int64_t limit = messages ? messages->limit : entries->limit;
@@ -107,9 +107,9 @@ int rg_tell_messages(struct rg_telling *telling, struct rg_query query, struct r
 	query.newest = true;
 	query.until_ms = telling->until_ms;
 	query.limit = telling->limit;
-	r = ask(telling, &query, NULL, err);
+	r = ask_events(telling, &query, NULL, err);
 	query.archived = true;
-	return r < 0 ? r : ask(telling, &query, NULL, err);
+	return r < 0 ? r : ask_events(telling, &query, NULL, err);
 }
 
 int rg_tell_ids(struct rg_telling *telling, const struct roger_str *ids, size_t count,
@@ -122,7 +122,7 @@ int rg_tell_ids(struct rg_telling *telling, const struct roger_str *ids, size_t 
 	for (done = 0; done < count && r == ROGER_OK; done += query.id_count) {
 		query.ids = ids + done;
 		query.id_count = count - done < IDS_MAX ? count - done : IDS_MAX;
-		r = ask(telling, &query, NULL, err);
+		r = ask_events(telling, &query, NULL, err);
 	}
 	return r;
 }
@@ -132,7 +132,7 @@ int rg_tell_entries(struct rg_telling *telling, struct rg_log_query query, struc
 	query.newest = true;
 	query.until_ms = telling->until_ms;
 	query.limit = telling->limit;
-	return ask(telling, NULL, &query, err);
+	return ask_events(telling, NULL, &query, err);
 }
 
 /* The entries of a log that name one of these messages. */
@@ -376,7 +376,7 @@ static int keep_end(struct rg_telling *telling, const struct rg_event *claim, st
 	return rg_telling_keep(telling, &end, err);
 }
 
-static int say(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
+static int say_event(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 65536 };
 	struct roger_message_list found = { 0 };
@@ -435,7 +435,7 @@ int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err 
 	}
 	for (i = 0; i < history->count && r == ROGER_OK; i++)
 		if (history->items[i].of)
-			r = say(telling, &history->items[i], err);
+			r = say_event(telling, &history->items[i], err);
 	if (r < 0)
 		return r;
 	if (history->count)
@@ -459,7 +459,7 @@ static int keep_sessions(struct rg_telling *telling, size_t count, struct roger_
 			event.said.kind = ROGER_EVENT_SESSION;
 			event.said.seq = event.said.bytes = event.said.type = 0;
 			event.said.peer = event.said.key = RG_STR("");
-			r = say(telling, &event, err);
+			r = say_event(telling, &event, err);
 			if (r == ROGER_OK)
 				r = rg_telling_keep(telling, &event, err);
 		}
@@ -480,12 +480,12 @@ int rg_tell_around(struct rg_telling *telling, struct roger_err *err)
 		return ROGER_OK;
 	cycles.since_ms = history->items[0].said.at_ms;
 	cycles.until_ms = history->items[before - 1].said.at_ms + 1;
-	r = ask(telling, NULL, &cycles, err);
+	r = ask_events(telling, NULL, &cycles, err);
 	if (r == ROGER_OK)
 		r = keep_sessions(telling, before, err);
 	rg_engine_note_rewrites(telling->roger->engine, true);
 	if (r == ROGER_OK)
-		r = ask(telling, NULL, &damages, err);
+		r = ask_events(telling, NULL, &damages, err);
 	return r < 0 || history->count == before
 		       ? r
 		       : rg_history_arrange(history, cycles.since_ms, telling->until_ms, err);

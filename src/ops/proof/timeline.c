@@ -325,8 +325,8 @@ static int tell_any(struct rg_telling *telling, bool guessed, struct roger_timel
 	return r;
 }
 
-static int tell(struct rg_telling *telling, const struct roger_timeline_request *request,
-		bool guessed, struct roger_timeline_reply *reply, struct roger_err *err)
+static int tell_timeline(struct rg_telling *telling, const struct roger_timeline_request *request,
+			 bool guessed, struct roger_timeline_reply *reply, struct roger_err *err)
 {
 	int r = tell_any(telling, guessed, reply, err);
 	struct roger_str near;
@@ -372,7 +372,7 @@ int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *r
 	telling.until_ms = request->until_ms;
 	telling.limit = request->limit ? request->limit : RG_PAGE_MAX;
 	telling.own = request->own;
-	r = tell(&telling, request, guessed, reply, err);
+	r = tell_timeline(&telling, request, guessed, reply, err);
 	rg_telling_deinit(&telling);
 	return r;
 }

@@ -154,8 +154,8 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 	return ROGER_OK;
 }
 
-static int summarize(struct roger *roger, const struct roger_message *message,
-		     struct roger_trace *trace, struct rg_arena *arena, struct roger_err *err)
+static int summarize_trace(struct roger *roger, const struct roger_message *message,
+			   struct roger_trace *trace, struct rg_arena *arena, struct roger_err *err)
 {
 	static const struct {
 		enum roger_step step;
@@ -390,7 +390,7 @@ static int trace_all(struct finding *finding, struct rg_telling *telling,
 		r = trace_one(roger, &messages[i], &telling->history, reply->memory, &traces[i],
 			      err);
 		if (r == ROGER_OK)
-			r = summarize(roger, &messages[i], &traces[i], reply->memory, err);
+			r = summarize_trace(roger, &messages[i], &traces[i], reply->memory, err);
 	}
 	reply->traces = (struct roger_trace_list){ traces, count };
 	return r;

@@ -245,8 +245,9 @@ static int check_speaker(struct roger *roger, const struct roger_run *run, struc
 		RG_STR_ARGS(sender), RG_STR_ARGS(roger->caller.name), RG_STR_ARGS(sender));
 }
 
-static int deliver(struct roger *roger, const struct rg_run_document *document,
-		   struct completion *completion, struct rg_arena *arena, struct roger_err *err)
+static int deliver_result(struct roger *roger, const struct rg_run_document *document,
+			  struct completion *completion, struct rg_arena *arena,
+			  struct roger_err *err)
 {
 	const struct roger_complete_request *request = completion->request;
 	int r;
@@ -353,7 +354,7 @@ int rg_verb_complete(struct roger *roger, const struct roger_complete_request *r
 			    ? ROGER_OK
 			    : check_same(roger, &document.run, request, reply->memory, err);
 	if (r == ROGER_OK && changed)
-		r = deliver(roger, &document, &completion, reply->memory, err);
+		r = deliver_result(roger, &document, &completion, reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run, change_completion, &completion,
 				  reply->memory, &document, &reply->changed, err);

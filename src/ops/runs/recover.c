@@ -108,9 +108,9 @@ static int run_command(struct attempt *attempt, const struct rg_run_document *do
 }
 
 /* Send a message about the run.  A rule that forbids it does not end the attempt. */
-static int notify(struct attempt *attempt, const struct rg_run_document *document,
-		  struct roger_str to, const char *verb, struct roger_str text, const char *what,
-		  struct roger_err *err)
+static int notify_agent(struct attempt *attempt, const struct rg_run_document *document,
+			struct roger_str to, const char *verb, struct roger_str text,
+			const char *what, struct roger_err *err)
 {
 	struct roger_str id, untold;
 	int r;
@@ -121,8 +121,8 @@ static int notify(struct attempt *attempt, const struct rg_run_document *documen
 	return r;
 }
 
-static int nudge(struct attempt *attempt, const struct rg_run_document *document,
-		 struct roger_err *err)
+static int nudge_owner(struct attempt *attempt, const struct rg_run_document *document,
+		       struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct roger_run *run = &document->run;
@@ -138,8 +138,8 @@ static int nudge(struct attempt *attempt, const struct rg_run_document *document
 		RG_STR_ARGS(run->run));
 	if (text.failed)
 		return rg_fail_memory(err);
-	return notify(attempt, document, run->child, "run-nudge", rg_buf_str(&text),
-		      "a reminder to the child", err);
+	return notify_agent(attempt, document, run->child, "run-nudge", rg_buf_str(&text),
+			    "a reminder to the child", err);
 }
 
 /* --------------------------------------------------------------- receipts -- */
@@ -173,8 +173,8 @@ static int add_note(struct attempt *attempt, struct rg_run_document *document, i
 		       : rg_run_note(&document->run, now_ms, rg_buf_str(&note), arena, err);
 }
 
-static int conclude(void *context, struct rg_run_document *document, int64_t now_ms,
-		    struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int conclude_attempt(void *context, struct rg_run_document *document, int64_t now_ms,
+			    struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
 {
 	struct attempt *attempt = context;
 	struct roger_run *run = &document->run;
@@ -208,7 +208,7 @@ static int make_attempt(struct attempt *attempt, const struct rg_run_document *d
 	if (r == ROGER_OK && !attempt->found_by.length)
 		r = run_command(attempt, document, err);
 	if (r == ROGER_OK && !attempt->found_by.length)
-		r = nudge(attempt, document, err);
+		r = nudge_owner(attempt, document, err);
 	return r;
 }
 
@@ -226,8 +226,8 @@ int rg_run_attempt(struct roger *roger, struct roger_str run_id, struct roger_st
 	if (r == ROGER_OK)
 		r = make_attempt(&attempt, ret_document, err);
 	if (r == ROGER_OK)
-		r = rg_run_update(roger, run_id, conclude, &attempt, arena, ret_document, &changed,
-				  err);
+		r = rg_run_update(roger, run_id, conclude_attempt, &attempt, arena, ret_document,
+				  &changed, err);
 	rg_buf_deinit(&attempt.note);
 	if (r == ROGER_OK && rg_run_wants_escalation(roger, ret_document))
 		r = rg_run_escalate(roger, run_id, arena, ret_document, err);

@@ -54,8 +54,8 @@ static int pass_on_notes(struct watch *watch, const struct roger_run_reply *told
 }
 
 /* Ask whoever has the run for a step: the engine here, or the server. */
-static int ask(const struct watch *watch, struct roger_run_step_request *step,
-	       struct rg_arena *arena, struct roger_run_reply *ret_told, struct roger_err *err)
+static int ask_step(const struct watch *watch, struct roger_run_step_request *step,
+		    struct rg_arena *arena, struct roger_run_reply *ret_told, struct roger_err *err)
 {
 	*ret_told = (struct roger_run_reply){ .memory = arena };
 	step->run = watch->run_id;
@@ -65,7 +65,7 @@ static int ask(const struct watch *watch, struct roger_run_step_request *step,
 
 /* -------------------------------------------------------------- watching -- */
 
-static void see(void *context, int stream, const void *data, size_t length)
+static void see_output(void *context, int stream, const void *data, size_t length)
 {
 	struct watch *watch = context;
 
@@ -73,14 +73,14 @@ static void see(void *context, int stream, const void *data, size_t length)
 }
 
 /* Record that the run is watched; if that cannot be written now, the next beat may be. */
-static void beat(struct watch *watch)
+static void note_alive(struct watch *watch)
 {
 	struct roger_run_step_request step = { .step = RG_RUN_LIVES };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_run_reply told;
 
 	if (arena)
-		(void)!ask(watch, &step, arena, &told, NULL);
+		(void)!ask_step(watch, &step, arena, &told, NULL);
 }
 
 /* When something is to be done next; INT64_MAX: never. */
@@ -89,7 +89,7 @@ struct clocks {
 	int64_t beat_ns, limit_ns, kill_ns;
 };
 
-static int64_t earliest(const struct clocks *clocks)
+static int64_t earliest_ns(const struct clocks *clocks)
 {
 	int64_t at = clocks->beat_ns;
 
@@ -148,7 +148,7 @@ static void do_what_is_due(struct watch *watch, struct clocks *clocks)
 		clocks->kill_ns = INT64_MAX;
 	}
 	if (now_ns >= clocks->beat_ns) {
-		beat(watch);
+		note_alive(watch);
 		clocks->beat_ns = rg_clock_monotonic_ns() + clocks->beat_every_ns;
 	}
 }
@@ -160,10 +160,10 @@ static void watch_to_its_end(struct watch *watch)
 						  [RG_CHILD_UNSEEN] = RG_ENDED_UNSEEN };
 	struct clocks clocks = set_clocks(watch);
 
-	while (!rg_child_watch(watch->child, earliest(&clocks), see, watch))
+	while (!rg_child_watch(watch->child, earliest_ns(&clocks), see_output, watch))
 		do_what_is_due(watch, &clocks);
-	watch->ending = endings[rg_child_finish(watch->child, watch->reply->limit_reached, see,
-						watch, &watch->status)];
+	watch->ending = endings[rg_child_finish(watch->child, watch->reply->limit_reached,
+						see_output, watch, &watch->status)];
 }
 
 /* -------------------------------------------------------------- its words -- */
@@ -331,7 +331,7 @@ static void name_processes(const struct rg_process *child, struct rg_process *ke
 	step->boot_id = rg_str(child->boot_id);
 }
 
-static int dispatch(struct watch *watch, struct roger_err *err)
+static int dispatch_run(struct watch *watch, struct roger_err *err)
 {
 	const struct roger_run_request *request = watch->request;
 	struct roger_run_step_request step = {
@@ -351,7 +351,7 @@ static int dispatch(struct watch *watch, struct roger_err *err)
 
 	name_processes(rg_child_process(watch->child), &self, &step);
 	watch->dispatched_ms = rg_clock_ms();
-	r = ask(watch, &step, watch->arena, &told, err);
+	r = ask_step(watch, &step, watch->arena, &told, err);
 	if (r < 0)
 		return r;
 	watch->beat_every_ms = told.heartbeat_ms;
@@ -367,14 +367,14 @@ static int let_it_go(struct watch *watch, struct roger_err *err)
 		watch_to_its_end(watch);
 		return ROGER_OK;
 	}
-	rg_child_finish(watch->child, false, see, watch, &watch->status);
+	rg_child_finish(watch->child, false, see_output, watch, &watch->status);
 	watch->ending = RG_ENDED_UNBEGUN;
 	return rg_kept(rg_arena_note(watch->arena, &watch->reply->notes, "'%.100s': %s",
 				     watch->request->command.items[0].data, strerror(error)),
 		       err);
 }
 
-static int begin(struct watch *watch, struct roger_err *err)
+static int begin_run(struct watch *watch, struct roger_err *err)
 {
 	int r;
 
@@ -382,7 +382,7 @@ static int begin(struct watch *watch, struct roger_err *err)
 		return rg_fail_member(err, ROGER_EUSAGE, "command", "%s", tell_who);
 	r = start_child(watch, err);
 	if (r == ROGER_OK)
-		r = dispatch(watch, err);
+		r = dispatch_run(watch, err);
 	return r == ROGER_OK ? let_it_go(watch, err) : r;
 }
 
@@ -424,7 +424,7 @@ static int take_over(struct watch *watch, const struct roger_run *run, struct ro
 		return r;
 	rg_run_child_process(run, &child);
 	name_processes(&child, &self, &step);
-	r = ask(watch, &step, watch->arena, &told, err);
+	r = ask_step(watch, &step, watch->arena, &told, err);
 	if (r < 0)
 		return r;
 	if (!rg_clock_read_rfc3339(run->dispatched_at, &watch->dispatched_ms))
@@ -517,7 +517,7 @@ static int ask_end(struct watch *watch, struct roger_err *err)
 		r = find_lines(watch, &step, err);
 	/* Wait for a server that is started again, or gives way to another. */
 	for (i = 0; r == ROGER_OK; i++) {
-		r = ask(watch, &step, watch->arena, &told, err);
+		r = ask_step(watch, &step, watch->arena, &told, err);
 		if (r != ROGER_ETIMEOUT || !watch->roger->remote || i == END_TRIES)
 			break;
 		rg_clock_sleep(END_PAUSE_MS);
@@ -546,7 +546,7 @@ static int watch_run(struct watch *watch, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = find_run(watch, &there, err);
 	if (r == ROGER_OK)
-		r = there ? take_over(watch, there, err) : begin(watch, err);
+		r = there ? take_over(watch, there, err) : begin_run(watch, err);
 	if (r < 0)
 		return r;
 	r = ask_end(watch, err);

@@ -44,8 +44,8 @@ static void look_around(struct rg_run_document *document)
 }
 
 /* Decode a document, without the status and reason that rg_run_judge() sets. */
-static int decode(struct roger_str text, struct rg_arena *arena,
-		  struct rg_run_document *ret_document, struct roger_err *err)
+static int decode_document(struct roger_str text, struct rg_arena *arena,
+			   struct rg_run_document *ret_document, struct roger_err *err)
 {
 	struct rg_run_document document = { .text = text };
 	struct rg_json *json;
@@ -71,7 +71,7 @@ int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_
 {
 	int r;
 
-	r = decode(text, arena, ret_document, err);
+	r = decode_document(text, arena, ret_document, err);
 	return r < 0 ? r : rg_run_judge(roger, ret_document, now_ms, arena, err);
 }
 
@@ -106,8 +106,8 @@ int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *r
 	return rg_run_judge(roger, document, now_ms, arena, err);
 }
 
-static int inherit(struct roger *roger, struct rg_run_document *document, int64_t now_ms,
-		   struct rg_arena *arena, struct roger_err *err)
+static int inherit_run(struct roger *roger, struct rg_run_document *document, int64_t now_ms,
+		       struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_retired_list retired;
 	int r;
@@ -146,8 +146,8 @@ static int fail_no_run(struct roger *roger, struct roger_str run_id, struct rg_a
 }
 
 /* Load the document of this run as it stands, without judging it. */
-static int find(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
-		struct rg_run_document *ret_document, struct roger_err *err)
+static int find_document(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+			 struct rg_run_document *ret_document, struct roger_err *err)
 {
 	struct roger_err inner = { 0 };
 	struct roger_str text;
@@ -158,7 +158,7 @@ static int find(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 		return r;
 	if (!text.data)
 		return fail_no_run(roger, run_id, arena, err);
-	r = decode(text, arena, ret_document, &inner);
+	r = decode_document(text, arena, ret_document, &inner);
 	if (r == ROGER_OK && !rg_str_equal(ret_document->run.run, run_id))
 		r = rg_fail_member(&inner, ROGER_EDATA, "runId",
 				   "runId: it is that of another run");
@@ -175,18 +175,18 @@ int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 {
 	int r;
 
-	r = find(roger, run_id, arena, ret_document, err);
+	r = find_document(roger, run_id, arena, ret_document, err);
 	/* Perhaps the end was written down between the reading and the look at processes. */
 	if (r == ROGER_OK && ret_document->receipts.child_lost)
-		r = find(roger, run_id, arena, ret_document, err);
+		r = find_document(roger, run_id, arena, ret_document, err);
 	if (r == ROGER_OK)
 		r = rg_run_judge(roger, ret_document, rg_clock_ms(), arena, err);
-	return r < 0 ? r : inherit(roger, ret_document, rg_clock_ms(), arena, err);
+	return r < 0 ? r : inherit_run(roger, ret_document, rg_clock_ms(), arena, err);
 }
 
 /* Put the changed run back in place of what was read. */
-static int put(struct roger *roger, struct rg_run_document *document, struct rg_arena *arena,
-	       struct roger_err *err)
+static int put_document(struct roger *roger, struct rg_run_document *document,
+			struct rg_arena *arena, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_receipts receipts;
@@ -213,9 +213,9 @@ int rg_run_may_change(const struct roger *roger, const struct roger_run *run, st
 	return rg_caller_may_change(roger, "run", "run", run->run, run->owner, run->child, err);
 }
 
-static int update(struct roger *roger, struct roger_str run_id, rg_run_change *change,
-		  void *context, struct rg_arena *arena, struct rg_run_document *document,
-		  bool *ret_changed, struct roger_err *err)
+static int update_document(struct roger *roger, struct roger_str run_id, rg_run_change *change,
+			   void *context, struct rg_arena *arena, struct rg_run_document *document,
+			   bool *ret_changed, struct roger_err *err)
 {
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
 	bool changed = false, restated;
@@ -224,12 +224,12 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 	int64_t now_ms;
 	int r;
 
-	r = find(roger, run_id, arena, document, err);
+	r = find_document(roger, run_id, arena, document, err);
 	if (r < 0)
 		return r;
 	now_ms = rg_clock_ms();
 	before = document->run;
-	r = inherit(roger, document, now_ms, arena, err);
+	r = inherit_run(roger, document, now_ms, arena, err);
 	if (r < 0)
 		return r;
 	/* This judgement is for readers; what is written is judged below. */
@@ -258,7 +258,7 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 		return ROGER_OK;
 	heir = document->run.owner;
 	document->run.owner = before.owner;
-	r = put(roger, document, arena, err);
+	r = put_document(roger, document, arena, err);
 	document->run.owner = heir;
 	return r;
 }
@@ -271,8 +271,8 @@ int rg_run_update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 	int r = rg_engine_records_hold(roger->engine, &held, err);
 
 	return r < 0 ? r
-		     : update(roger, run_id, change, context, arena, ret_document, ret_changed,
-			      err);
+		     : update_document(roger, run_id, change, context, arena, ret_document,
+				       ret_changed, err);
 }
 
 int rg_run_update_soon(struct roger *roger, struct roger_str run_id, rg_run_change *change,
@@ -285,7 +285,7 @@ int rg_run_update_soon(struct roger *roger, struct roger_str run_id, rg_run_chan
 	r = rg_engine_records_soon(roger->engine, err);
 	if (r < 0)
 		return r;
-	r = update(roger, run_id, change, context, arena, &document, &changed, err);
+	r = update_document(roger, run_id, change, context, arena, &document, &changed, err);
 	rg_engine_records_end(roger->engine);
 	return r;
 }

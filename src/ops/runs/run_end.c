@@ -59,7 +59,7 @@ static int find_message(struct telling *telling, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int judge(struct telling *telling, struct roger_err *err)
+static int judge_end(struct telling *telling, struct roger_err *err)
 {
 	struct rg_buf child_exit = { .maximum = SIZE_MAX }, ended = child_exit;
 	int r;
@@ -82,7 +82,7 @@ static int judge(struct telling *telling, struct roger_err *err)
 /* --------------------------------------------------------------- telling -- */
 
 /* Send the message.  A rule that forbids it, such as a full mailbox, does not undo the end. */
-static int send(struct telling *telling, struct roger_str content, struct roger_err *err)
+static int send_result(struct telling *telling, struct roger_str content, struct roger_err *err)
 {
 	const struct roger_run *run = &telling->document.run;
 	int r;
@@ -100,7 +100,7 @@ static int send(struct telling *telling, struct roger_str content, struct roger_
 		       err);
 }
 
-static int deliver(struct telling *telling, struct roger_err *err)
+static int deliver_end(struct telling *telling, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf message = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf fitting = { .maximum = SIZE_MAX };
@@ -125,7 +125,7 @@ static int deliver(struct telling *telling, struct roger_err *err)
 		      (size_t)telling->roger->workspace->config->content_chars_max, &fitting, &cut);
 	if (message.failed || fitting.failed)
 		return rg_fail_memory(err);
-	r = send(telling, rg_buf_str(&fitting), err);
+	r = send_result(telling, rg_buf_str(&fitting), err);
 	if (r < 0 || !telling->undelivered.length)
 		return r;
 	telling->reply->untold = true;
@@ -262,8 +262,8 @@ static void note_end(const struct telling *telling)
 /* ------------------------------------------------------------------- all -- */
 
 /* Repeat a step while another process is in the way.  After a kill the next runner repeats it. */
-static int insist(int (*step)(struct telling *telling, struct roger_err *err),
-		  struct telling *telling, struct roger_err *err)
+static int insist_on(int (*step)(struct telling *telling, struct roger_err *err),
+		     struct telling *telling, struct roger_err *err)
 {
 	int64_t pause_ms = PAUSE_MS;
 	int r, i;
@@ -290,11 +290,11 @@ int rg_run_settle(struct roger *roger, const struct roger_run_step_request *requ
 	};
 	int r;
 
-	r = insist(judge, &telling, err);
+	r = insist_on(judge_end, &telling, err);
 	if (r == ROGER_OK)
-		r = insist(deliver, &telling, err);
+		r = insist_on(deliver_end, &telling, err);
 	if (r == ROGER_OK)
-		r = insist(write_down, &telling, err);
+		r = insist_on(write_down, &telling, err);
 	if (r < 0)
 		return r;
 	note_end(&telling);

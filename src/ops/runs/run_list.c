@@ -388,7 +388,7 @@ int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documen
 	return r;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_runs(const void *a, const void *b)
 {
 	const struct rg_run_document *x = a, *y = b;
 	int64_t earlier = x->receipts.dispatched_ms, later = y->receipts.dispatched_ms;
@@ -504,7 +504,7 @@ int rg_run_list_load(struct roger *roger, struct rg_run_wish wish, struct rg_are
 	rg_table_deinit(&listing.places);
 	if (r < 0)
 		return r;
-	qsort(list.documents, list.count, sizeof *list.documents, compare);
+	qsort(list.documents, list.count, sizeof *list.documents, compare_runs);
 	*ret_list = list;
 	return ROGER_OK;
 }

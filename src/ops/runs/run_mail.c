@@ -163,9 +163,10 @@ static int64_t number_of(struct roger_str text)
 }
 
 /* Keep a result for a person; its key is made of the text, so that each text is kept once. */
-static int keep(struct roger *roger, const struct roger_run *run, struct roger_str content,
-		struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *untold,
-		struct roger_err *err)
+static int keep_for_person(struct roger *roger, const struct roger_run *run,
+			   struct roger_str content, struct rg_arena *arena,
+			   struct roger_str *ret_id, struct roger_str *untold,
+			   struct roger_err *err)
 {
 	struct roger_str why = *untold;
 	int r;
@@ -211,7 +212,7 @@ int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roge
 	if (r != ROGER_EREFUSED || strcmp(err->member, "result") == 0)
 		return r;
 	return rg_arena_copy(arena, rg_str(err->message), ret_untold)
-		       ? keep(roger, run, content, arena, ret_id, ret_untold, err)
+		       ? keep_for_person(roger, run, content, arena, ret_id, ret_untold, err)
 		       : rg_fail_memory(err);
 }
 

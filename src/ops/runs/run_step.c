@@ -45,9 +45,9 @@ static int check_result(const struct roger *roger, const struct roger_run_step_r
 }
 
 /* Write the receipt, which names the process that waits at the gate, and its runner. */
-static int begin(struct roger *roger, const struct roger_run_step_request *request,
-		 struct roger_run_reply *reply, struct rg_run_document *document,
-		 struct roger_err *err)
+static int begin_run(struct roger *roger, const struct roger_run_step_request *request,
+		     struct roger_run_reply *reply, struct rg_run_document *document,
+		     struct roger_err *err)
 {
 	const struct roger_dispatch_request dispatch = {
 		.run = request->run,
@@ -86,7 +86,7 @@ static int begin(struct roger *roger, const struct roger_run_step_request *reque
 
 /* ----------------------------------------------------------- taking over -- */
 
-static int refuse(const struct roger_run *run, const char *why, struct roger_err *err)
+static int refuse_run(const struct roger_run *run, const char *why, struct roger_err *err)
 {
 	return rg_fail_member(err, ROGER_EREFUSED, "run",
 			      "run '%.*s' %s; see `roger runs %.*s`, or give another id",
@@ -98,25 +98,25 @@ int rg_run_check_free(const struct roger_run *run, enum rg_run_hands hands, stru
 	char why[100];
 
 	if (run->completed_at.length)
-		return refuse(run, "is completed", err);
+		return refuse_run(run, "is completed", err);
 	if (run->exit.length && !rg_str_is(run->exit, "lost"))
-		return refuse(run, "has ended", err);
+		return refuse_run(run, "has ended", err);
 	switch (hands) {
 	case RG_HANDS_ORPHAN:
 	case RG_HANDS_LOST:
 		return ROGER_OK;
 	case RG_HANDS_HELD:
 		snprintf(why, sizeof why, "is watched by process %lld", (long long)run->runner_pid);
-		return refuse(run, why, err);
+		return refuse_run(run, why, err);
 	case RG_HANDS_UNKNOWN:
-		return refuse(run,
-			      "has processes that cannot be seen from here (another "
-			      "container, or another machine?)",
-			      err);
+		return refuse_run(run,
+				  "has processes that cannot be seen from here (another "
+				  "container, or another machine?)",
+				  err);
 	case RG_HANDS_NONE:
 		break;
 	}
-	return refuse(run, "was dispatched to somebody else", err);
+	return refuse_run(run, "was dispatched to somebody else", err);
 }
 
 /* Set a new runner, if the former one is still the one that was seen to be gone. */
@@ -159,15 +159,15 @@ static int change_beat(void *context, struct rg_run_document *document, int64_t 
 
 /* ------------------------------------------------------------------ verb -- */
 
-static int take(struct roger *roger, const struct roger_run_step_request *request,
-		struct roger_run_reply *reply, struct rg_run_document *document,
-		struct roger_err *err)
+static int take_step(struct roger *roger, const struct roger_run_step_request *request,
+		     struct roger_run_reply *reply, struct rg_run_document *document,
+		     struct roger_err *err)
 {
 	bool changed;
 
 	switch ((enum rg_run_step)request->step) {
 	case RG_RUN_BEGINS:
-		return begin(roger, request, reply, document, err);
+		return begin_run(roger, request, reply, document, err);
 	case RG_RUN_ADOPTED:
 		return rg_run_update(roger, request->run, change_runner, (void *)(uintptr_t)request,
 				     reply->memory, document, &changed, err);
@@ -189,7 +189,7 @@ int rg_verb_run_step(struct roger *roger, const struct roger_run_step_request *r
 	struct rg_run_document document;
 	int r;
 
-	r = take(roger, request, reply, &document, err);
+	r = take_step(roger, request, reply, &document, err);
 	reply->heartbeat_ms = roger->workspace->config->heartbeat_ms;
 	reply->chars_max = roger->workspace->config->content_chars_max;
 	if (r < 0 || request->step == RG_RUN_LIVES)

@@ -52,7 +52,8 @@ static int set_aside(struct sweep *sweep, const struct rg_run_document *document
 
 /* --------------------------------------------------------------- forwards -- */
 
-static int confirm(struct sweep *sweep, struct rg_run_document *document, struct roger_err *err)
+static int confirm_forward(struct sweep *sweep, struct rg_run_document *document,
+			   struct roger_err *err)
 {
 	struct rg_run_document after = *document;
 	struct roger_err inner = { 0 };
@@ -87,8 +88,8 @@ static bool recovery_is_due(const struct sweep *sweep, const struct rg_run_docum
 }
 
 /* Make a recovery attempt, tell the owner, or only write the new status down. */
-static int help(struct sweep *sweep, struct roger_str run_id, bool recover, bool escalate,
-		struct rg_run_document *after, struct roger_err *err)
+static int help_run(struct sweep *sweep, struct roger_str run_id, bool recover, bool escalate,
+		    struct rg_run_document *after, struct roger_err *err)
 {
 	const struct roger_str any = { "", 0 };
 	bool changed;
@@ -100,7 +101,7 @@ static int help(struct sweep *sweep, struct roger_str run_id, bool recover, bool
 	return rg_run_update(sweep->roger, run_id, NULL, NULL, sweep->arena, after, &changed, err);
 }
 
-static int attend(struct sweep *sweep, struct rg_run_document *document, struct roger_err *err)
+static int attend_run(struct sweep *sweep, struct rg_run_document *document, struct roger_err *err)
 {
 	bool recover = recovery_is_due(sweep, document),
 	     escalate = !recover && rg_run_wants_escalation(sweep->roger, document);
@@ -111,7 +112,7 @@ static int attend(struct sweep *sweep, struct rg_run_document *document, struct 
 	if (!recover && !escalate && (int)document->stored == document->run.status)
 		return ROGER_OK;
 	if (!sweep->dry_run)
-		r = help(sweep, document->run.run, recover, escalate, &after, &inner);
+		r = help_run(sweep, document->run.run, recover, escalate, &after, &inner);
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
 	sweep->reply->recoveries += recover;
@@ -165,9 +166,9 @@ int rg_verb_sweep(struct roger *roger, const struct roger_sweep_request *request
 	/* Confirm the runs whose result was read, as the list found out. */
 	for (i = 0; i < sweep.list.count && r == ROGER_OK; i++)
 		if (sweep.list.documents[i].forward_seen)
-			r = confirm(&sweep, &sweep.list.documents[i], err);
+			r = confirm_forward(&sweep, &sweep.list.documents[i], err);
 	for (i = 0; i < sweep.list.count && r == ROGER_OK; i++)
-		r = attend(&sweep, &sweep.list.documents[i], err);
+		r = attend_run(&sweep, &sweep.list.documents[i], err);
 	if (r < 0)
 		return r;
 	count_statuses(&sweep);

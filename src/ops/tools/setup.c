@@ -93,8 +93,8 @@ static int action_of(const struct rg_setup_plan *plan, const struct rg_setup_tar
 	return target->there ? ROGER_SETUP_CHANGED : ROGER_SETUP_MADE;
 }
 
-static int report(const struct rg_setup_plan *plan, struct roger_setup_reply *reply,
-		  struct roger_err *err)
+static int report_files(const struct rg_setup_plan *plan, struct roger_setup_reply *reply,
+			struct roger_err *err)
 {
 	struct roger_setup_file *place;
 	size_t i;
@@ -195,7 +195,8 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 }
 
 /* What a person pastes; roger is named as for all projects. */
-static int print(struct rg_setup_plan *plan, struct roger_setup_reply *reply, struct roger_err *err)
+static int print_tool(struct rg_setup_plan *plan, struct roger_setup_reply *reply,
+		      struct roger_err *err)
 {
 	const struct rg_setup_print *one;
 	int r;
@@ -226,7 +227,7 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 	if (!asked.scope)
 		asked.scope = ROGER_SETUP_STEALTH;
 	if (asked.print.length)
-		return print(&plan, reply, err);
+		return print_tool(&plan, reply, err);
 	r = find_tools(&plan, reply, err);
 	if (r == ROGER_OK)
 		r = find_root(&plan, &reply->made_workspace, err);
@@ -241,7 +242,7 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 	if (r == ROGER_OK)
 		r = rg_setup_plan_places(&plan, err);
 	if (r == ROGER_OK)
-		r = report(&plan, reply, err);
+		r = report_files(&plan, reply, err);
 	if (r < 0)
 		return r;
 	if (!rg_arena_copy(reply->memory, rg_str(plan.home), &reply->workspace))

@@ -121,7 +121,7 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json
 }
 
 /* A line without blanks and quotes, cut to what fits. */
-static void squeeze(const char *line, size_t length, char to[128])
+static void squeeze_line(const char *line, size_t length, char to[128])
 {
 	size_t i, count = 0;
 
@@ -132,7 +132,7 @@ static void squeeze(const char *line, size_t length, char to[128])
 }
 
 /* Does a line begin with exactly this name? */
-static bool names(const char *line, const char *name)
+static bool names_exactly(const char *line, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -153,10 +153,11 @@ static int check_block(const struct rg_setup_place *place, struct roger_str text
 	for (; place->path && line < end; line = stop + 1) {
 		stop = memchr(line, '\n', (size_t)(end - line));
 		stop = stop ? stop : end;
-		squeeze(line, (size_t)(stop - line), words);
+		squeeze_line(line, (size_t)(stop - line), words);
 		servers = words[0] == '[' ? strcmp(words, "[mcp_servers]") == 0 : servers;
-		twice = names(words, place->path) || names(words, "mcp_servers.roger") ||
-			(servers && names(words, "roger"));
+		twice = names_exactly(words, place->path) ||
+			names_exactly(words, "mcp_servers.roger") ||
+			(servers && names_exactly(words, "roger"));
 		/* A table in braces cannot be extended later in the file. */
 		closed = strcmp(place->path, "wake") == 0
 				 ? words[0] == '{' || strcmp(words, "...") == 0

@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------------ files -- */
 
-static const char *variable(const char *name)
+static const char *set_variable(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -36,7 +36,7 @@ static const struct folder folders[] = {
 int rg_setup_expand(const char *root, const char *name, char to[RG_SETUP_PATH_BYTES],
 		    struct roger_err *err)
 {
-	const char *end = strchr(name, '}'), *home = variable("HOME"), *value;
+	const char *end = strchr(name, '}'), *home = set_variable("HOME"), *value;
 	size_t start = end ? (size_t)(end - name) + 1 : 0, i;
 	char git[RG_SETUP_PATH_BYTES];
 
@@ -53,7 +53,7 @@ int rg_setup_expand(const char *root, const char *name, char to[RG_SETUP_PATH_BY
 	}
 	for (i = 0; strncmp(name, folders[i].name, start) != 0; i++)
 		rg_assert(i + 1 < sizeof folders / sizeof *folders);
-	value = folders[i].variable ? variable(folders[i].variable) : NULL;
+	value = folders[i].variable ? set_variable(folders[i].variable) : NULL;
 	if (!value && !home)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "HOME: not set, so there is no place for a user's settings");
@@ -252,7 +252,8 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 			continue;
 		r = rg_setup_expand(root_of(plan, place), place->file, path, err);
 		/* Without HOME there is no such file, so there is nothing to remove. */
-		if (r == ROGER_EUSAGE && remove && !plan->request->tools.count && !variable("HOME"))
+		if (r == ROGER_EUSAGE && remove && !plan->request->tools.count &&
+		    !set_variable("HOME"))
 			continue;
 		if (r == ROGER_OK && !path[0])
 			continue;

@@ -41,8 +41,8 @@ static bool is_chosen(const struct rg_setup_plan *plan, struct roger_str tool)
 }
 
 /* The edits of a file, the last one first; those of other tools stay. */
-static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
-		const struct rg_setup_edit_list *made, struct roger_err *err)
+static int undo_edits(struct rg_setup_plan *plan, struct rg_setup_target *target,
+		      const struct rg_setup_edit_list *made, struct roger_err *err)
 {
 	struct rg_setup_edit *kept = rg_arena_get(plan->arena, (made->count + 1) * sizeof *kept);
 	size_t i, offset = 0, count = 0;
@@ -148,7 +148,7 @@ int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 		target->changed = (struct rg_setup_changed){ target->changed.file, changed->made,
 							     changed->folders, changed->edits };
 		if (plan->request->remove && !target->unusable)
-			r = undo(plan, target, &changed->edits, err);
+			r = undo_edits(plan, target, &changed->edits, err);
 	}
 	return r;
 }

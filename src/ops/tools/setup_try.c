@@ -38,8 +38,8 @@ struct trying {
 	struct roger_str file, text;
 };
 
-static int report(struct trying *trying, const char *what, const char *trouble,
-		  struct roger_err *err)
+static int report_link(struct trying *trying, const char *what, const char *trouble,
+		       struct roger_err *err)
 {
 	struct roger_link *link = rg_arena_push(trying->arena, &trying->links.items,
 						&trying->links.count, sizeof *link);
@@ -136,11 +136,11 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 			 "its program '%.*s' is gone; `roger setup %s` names this one",
 			 (int)(program.length < 100 ? program.length : 100), program.data,
 			 trying->tool);
-		return report(trying, what, trouble, err);
+		return report_link(trying, what, trouble, err);
 	}
 	if (!ours)
-		return report(trying, what, "it is not the command that setup writes; not tried",
-			      err);
+		return report_link(trying, what,
+				   "it is not the command that setup writes; not tried", err);
 	added = rg_arena_add(trying->arena, &words, rg_str(ours));
 	for (; added && *wanted; wanted += strcspn(wanted, " "), wanted += *wanted == ' ')
 		added = rg_arena_add(trying->arena, &words,
@@ -154,7 +154,7 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 		snprintf(trouble, sizeof trouble, "it started, but lists no tools");
 	else if (!trouble[0] && !server && output.length)
 		snprintf(trouble, sizeof trouble, "it printed something although there is no mail");
-	return report(trying, what, trouble, err);
+	return report_link(trying, what, trouble, err);
 }
 
 /* ------------------------------------------------------------ environment -- */
@@ -181,7 +181,7 @@ static int check_variable(struct trying *trying, struct roger_str name, struct r
 		 "its env sets %.*s, which may change what roger runs or whom it trusts; take it "
 		 "out, unless you put it there",
 		 (int)(name.length < 60 ? name.length : 60), name.data);
-	return report(trying, "environment", trouble, err);
+	return report_link(trying, "environment", trouble, err);
 }
 
 /* Of a file of the project only: one's own may name a server, for example. */
@@ -231,7 +231,7 @@ static int try_server(struct trying *trying, const struct rg_value *server, stru
 		return r;
 	program = rg_json_str(rg_json_member(server, "command"));
 	if (!program.length)
-		return report(trying, "server", "it names no command", err);
+		return report_link(trying, "server", "it names no command", err);
 	rg_buf_add_shell_word(&command, program);
 	while (rg_json_next(rg_json_member(server, "args"), &i, &key, &arg)) {
 		rg_buf_add_char(&command, ' ');
@@ -279,7 +279,7 @@ static int try_lines(struct trying *trying, struct roger_err *err)
 			    RG_STR_ARGS(command), RG_STR_ARGS(args)))
 		return rg_fail_memory(err);
 	if (rg_json_read_within(object, trying->arena, &json, NULL) < 0)
-		return report(trying, "server", "its settings are no JSON", err);
+		return report_link(trying, "server", "its settings are no JSON", err);
 	return try_server(trying, rg_json_root(json), err);
 }
 
@@ -346,7 +346,7 @@ static int try_json(struct trying *trying, struct roger_err *err)
 	int r;
 
 	if (rg_json_read_lenient(trying->text, &json, &why) < 0)
-		return report(trying, hooks ? "hooks" : "server", why.message, err);
+		return report_link(trying, hooks ? "hooks" : "server", why.message, err);
 	value = rg_json_root(json);
 	/* What it sets for all that the tool starts. */
 	r = check_environment(trying, rg_json_member(value, "env"), err);

@@ -17,8 +17,9 @@
 /* -------------------------------------------------------------- commands -- */
 
 /* Is a command of the workspace in root trusted as its words and files are now? */
-static int judge(const struct rg_trust *trust, struct roger_strs words, struct rg_arena *arena,
-		 struct roger_trust_command *ret_command, struct roger_err *err)
+static int judge_command(const struct rg_trust *trust, struct roger_strs words,
+			 struct rg_arena *arena, struct roger_trust_command *ret_command,
+			 struct roger_err *err)
 {
 	struct rg_trust_named named = { 0 };
 	int r = rg_trust_digest(trust->root.data, words, arena, &ret_command->sha256, &named, err);
@@ -30,8 +31,8 @@ static int judge(const struct rg_trust *trust, struct roger_strs words, struct r
 }
 
 /* In the workspace any program may find files that a pull brings: json.py, a Makefile. */
-static int place(const struct roger *roger, bool in_root, struct rg_arena *arena,
-		 struct rg_program *program, struct roger_err *err)
+static int place_program(const struct roger *roger, bool in_root, struct rg_arena *arena,
+			 struct rg_program *program, struct roger_err *err)
 {
 	struct roger_str home;
 
@@ -55,7 +56,7 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 
 	r = rg_workspace_trust(roger->workspace, &trust, err);
 	if (r == ROGER_OK)
-		r = judge(trust, words, arena, &command, err);
+		r = judge_command(trust, words, arena, &command, err);
 	/* One that runs in .roger/ may use what is there, which must not have come with a pull. */
 	*ret_may =
 		command.trusted && (command.in_root || !*rg_workspace_distrust(roger->workspace));
@@ -64,7 +65,7 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 			 "%.200s was left out: nobody trusted it as it is now; see `roger trust`",
 			 setting);
 	return r == ROGER_OK && *ret_may && program
-		       ? place(roger, command.in_root, arena, program, err)
+		       ? place_program(roger, command.in_root, arena, program, err)
 		       : r;
 }
 
@@ -92,7 +93,8 @@ int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted,
 				    "the command names '%.*s' by a placeholder, and nobody trusted "
 				    "that file",
 				    RG_STR_ARGS(named.files.items[i]));
-	return r == ROGER_OK ? place(roger, known.files.count || known.folder, arena, program, err)
+	return r == ROGER_OK ? place_program(roger, known.files.count || known.folder, arena,
+					     program, err)
 			     : r;
 }
 
@@ -119,7 +121,7 @@ int rg_trust_count_commands(struct roger *roger, struct rg_arena *arena, int64_t
 	r = rg_workspace_trust(roger->workspace, &trust, err);
 	while (r == ROGER_OK &&
 	       rg_config_next_command(roger->workspace->config, &i, &setting, &words)) {
-		r = judge(trust, words, arena, &command, err);
+		r = judge_command(trust, words, arena, &command, err);
 		if (r == ROGER_OK && !command.trusted && (*ret_count)++ == 0)
 			*ret_first = setting;
 	}
@@ -146,7 +148,7 @@ static int show_commands(struct roger_trust_reply *reply, struct rg_trust *trust
 		for (k = 0; k < words.count; k++)
 			if (!rg_arena_add(reply->memory, &place->words, words.items[k]))
 				return rg_fail_memory(err);
-		r = judge(trust, words, reply->memory, place, err);
+		r = judge_command(trust, words, reply->memory, place, err);
 		reply->trusted &= place->trusted;
 		if (r == ROGER_OK && !rg_arena_add(reply->memory, &wish->commands, place->sha256))
 			r = rg_fail_memory(err);
@@ -221,7 +223,7 @@ static int show_key(struct roger_trust_reply *reply, const struct rg_trust *trus
 	return r;
 }
 
-static void add(struct rg_sha256 *sha, const char *what, struct roger_str text)
+static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str text)
 {
 	char head[64];
 
@@ -238,27 +240,27 @@ static int sum_up(struct roger_trust_reply *reply, struct rg_trust *trust, struc
 	size_t i;
 
 	rg_sha256_init(&sha);
-	add(&sha, "mailbox", trust->root);
+	add_part(&sha, "mailbox", trust->root);
 	snprintf(owner, sizeof owner, "%lld", (long long)trust->owner);
-	add(&sha, "owner", rg_str(owner));
+	add_part(&sha, "owner", rg_str(owner));
 	for (i = 0; i < reply->commands.count; i++) {
-		add(&sha, "setting", reply->commands.items[i].setting);
-		add(&sha, "command", reply->commands.items[i].sha256);
+		add_part(&sha, "setting", reply->commands.items[i].setting);
+		add_part(&sha, "command", reply->commands.items[i].sha256);
 	}
 	for (i = 0; i < reply->places.count; i++) {
-		add(&sha, "setting", reply->places.items[i].setting);
-		add(&sha, "path", reply->places.items[i].path);
+		add_part(&sha, "setting", reply->places.items[i].setting);
+		add_part(&sha, "path", reply->places.items[i].path);
 	}
 	for (i = 0; i < reply->tracked.count; i++)
-		add(&sha, "tracked", reply->tracked.items[i]);
-	add(&sha, "seal key", reply->seal_key);
+		add_part(&sha, "tracked", reply->tracked.items[i]);
+	add_part(&sha, "seal key", reply->seal_key);
 	rg_sha256_peek(&sha, sha256);
 	return rg_kept(rg_arena_copy(reply->memory, rg_str(sha256), &reply->sha256), err);
 }
 
 /* wish: all of it, as it would be trusted. */
-static int show(struct roger_trust_reply *reply, struct rg_trust *trust, struct rg_trusted *wish,
-		struct roger_err *err)
+static int show_trust(struct roger_trust_reply *reply, struct rg_trust *trust,
+		      struct rg_trusted *wish, struct roger_err *err)
 {
 	struct rg_config *config;
 	int r;
@@ -286,8 +288,9 @@ static int show(struct roger_trust_reply *reply, struct rg_trust *trust, struct 
 
 /* -------------------------------------------------------------- changing -- */
 
-static int accept(struct roger_trust_reply *reply, struct rg_trust *trust, struct roger_str sha256,
-		  const struct rg_trusted *shown, struct roger_err *err)
+static int accept_shown(struct roger_trust_reply *reply, struct rg_trust *trust,
+			struct roger_str sha256, const struct rg_trusted *shown,
+			struct roger_err *err)
 {
 	struct rg_trusted again = { 0 };
 	int r;
@@ -301,7 +304,7 @@ static int accept(struct roger_trust_reply *reply, struct rg_trust *trust, struc
 		return r;
 	reply->commands.count = reply->places.count = 0;
 	reply->changed = true;
-	return show(reply, trust, &again, err);
+	return show_trust(reply, trust, &again, err);
 }
 
 /* Of this very folder, also in a worktree that would use another. */
@@ -341,7 +344,7 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 
 	r = load_exactly(root, &trust, err);
 	if (r == ROGER_OK)
-		r = judge(trust, words, arena, &command, err);
+		r = judge_command(trust, words, arena, &command, err);
 	if (r == ROGER_OK && !command.trusted && trust->known.id.length) {
 		wish = trust->known;
 		r = add_text(arena, &wish.commands, command.sha256, err);
@@ -397,7 +400,7 @@ static bool is_there(const struct rg_trusted *known)
 	return there;
 }
 
-static int list(struct roger_trust_reply *reply, struct roger_err *err)
+static int list_trusted(struct roger_trust_reply *reply, struct roger_err *err)
 {
 	struct roger_trust_workspace *one;
 	struct rg_trusted_list known;
@@ -441,7 +444,7 @@ int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request
 			       "expected one of --accept, --revoke and --list");
 	r = rg_op_path(request->path, "path", path, err);
 	if (r < 0 || request->list)
-		return r < 0 ? r : list(reply, err);
+		return r < 0 ? r : list_trusted(reply, err);
 	r = rg_workspace_find(path[0] ? path : NULL, root, &owner, err);
 	if (r < 0)
 		return r;
@@ -454,9 +457,9 @@ int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request
 	}
 	r = rg_trust_load(root, owner, &trust, err);
 	if (r == ROGER_OK)
-		r = show(reply, trust, &shown, err);
+		r = show_trust(reply, trust, &shown, err);
 	if (r == ROGER_OK && request->accept.length)
-		r = accept(reply, trust, request->accept, &shown, err);
+		r = accept_shown(reply, trust, request->accept, &shown, err);
 	rg_trust_free(trust);
 	return r;
 }

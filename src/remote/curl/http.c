@@ -242,8 +242,8 @@ static enum roger_code fail_by_kind(const struct remote *remote, CURLcode code,
 	return kind.fails;
 }
 
-static enum remote_outcome judge(struct remote *remote, CURLcode code, struct remote_answer *answer,
-				 struct roger_err *err)
+static enum remote_outcome judge_exchange(struct remote *remote, CURLcode code,
+					  struct remote_answer *answer, struct roger_err *err)
 {
 	const struct remote_curl *own = remote->connection;
 	long sent = 0;
@@ -293,8 +293,9 @@ static void *open_line(const struct remote *remote)
 	return NULL;
 }
 
-static enum remote_outcome ask(struct remote *remote, const struct remote_request *request,
-			       struct remote_answer *answer, struct roger_err *err)
+static enum remote_outcome ask_over_http(struct remote *remote,
+					 const struct remote_request *request,
+					 struct remote_answer *answer, struct roger_err *err)
 {
 	struct exchange exchange = { remote, answer };
 	struct curl_slist *headers = NULL;
@@ -304,12 +305,12 @@ static enum remote_outcome ask(struct remote *remote, const struct remote_reques
 	if (!make_headers(request, &headers) || !set_request(remote, request, &exchange, headers))
 		rg_fail_memory(err);
 	else
-		outcome = judge(remote, curl_easy_perform(own->curl), answer, err);
+		outcome = judge_exchange(remote, curl_easy_perform(own->curl), answer, err);
 	curl_easy_setopt(own->curl, CURLOPT_HTTPHEADER, NULL);
 	curl_slist_free_all(headers);
 	return outcome;
 }
 
 const struct remote_wire remote_curl_wire = {
-	open_line, close_line, ask, remote_curl_begin, remote_curl_step, remote_curl_end
+	open_line, close_line, ask_over_http, remote_curl_begin, remote_curl_step, remote_curl_end
 };

@@ -11,7 +11,7 @@ struct stream {
 	struct remote_watch *watch; /* of the current step */
 };
 
-static size_t take(char *data, size_t size, size_t count, void *stream_)
+static size_t take_events(char *data, size_t size, size_t count, void *stream_)
 {
 	const struct stream *stream = stream_;
 
@@ -48,7 +48,7 @@ void *remote_curl_begin(struct remote *remote, const char *last)
 	snprintf(url, sizeof url, "%s/v1/events",
 		 *remote->place->socket ? "http://localhost" : remote->place->name);
 	curl_easy_setopt(stream->curl, CURLOPT_URL, url);
-	curl_easy_setopt(stream->curl, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(stream->curl, CURLOPT_WRITEFUNCTION, take_events);
 	curl_easy_setopt(stream->curl, CURLOPT_WRITEDATA, stream);
 	curl_easy_setopt(stream->curl, CURLOPT_FAILONERROR, 1L);
 	/* The server sends something every 15 seconds. */

@@ -49,7 +49,7 @@ struct rg_control {
 /* ---------------------------------------------------------------- sums -- */
 
 /* A fast checksum, no protection against intent: who can write the file can write any checksum. */
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t mix_sum(uint64_t a, uint64_t b)
 {
 	uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -78,19 +78,20 @@ static uint64_t sum_of_head(const void *page)
 
 static uint64_t sum_of_tail(uint64_t generation, const struct rg_tail *tail)
 {
-	uint64_t sum = mix(mix(generation, tail->appended), tail->lines);
+	uint64_t sum = mix_sum(mix_sum(generation, tail->appended), tail->lines);
 
-	return mix(mix(sum, tail->chain), (uint64_t)tail->epoch) | 1;
+	return mix_sum(mix_sum(sum, tail->chain), (uint64_t)tail->epoch) | 1;
 }
 
 static uint64_t sum_of_synced(uint64_t generation, uint64_t synced)
 {
-	return mix(~generation, synced) | 1;
+	return mix_sum(~generation, synced) | 1;
 }
 
 static uint64_t sum_of_witness(uint64_t generation, struct rg_witness witness)
 {
-	return mix(mix(mix(~generation, witness.end), witness.chain), witness.chained) | 1;
+	return mix_sum(mix_sum(mix_sum(~generation, witness.end), witness.chain), witness.chained) |
+	       1;
 }
 
 /* Most slots are free, and their empty names are not hashed. */
@@ -104,22 +105,22 @@ static uint64_t hash_of_name(const char *name, size_t length)
 static uint64_t sum_of_agent(uint64_t generation, size_t at, uint64_t hash, size_t length,
 			     const struct rg_agent *agent)
 {
-	uint64_t sum = mix(generation, at);
+	uint64_t sum = mix_sum(generation, at);
 
 	if (length)
-		sum = mix(mix(sum, hash), (uint64_t)agent->unread << 32 | length);
-	return mix(mix(sum, (uint64_t)agent->epoch), (uint64_t)agent->seq) | 1;
+		sum = mix_sum(mix_sum(sum, hash), (uint64_t)agent->unread << 32 | length);
+	return mix_sum(mix_sum(sum, (uint64_t)agent->epoch), (uint64_t)agent->seq) | 1;
 }
 
 static uint64_t word_of_count(uint64_t generation, size_t at, uint64_t hash, uint32_t count)
 {
-	uint64_t sum = mix(mix(mix(generation, ~(uint64_t)at), hash), count);
+	uint64_t sum = mix_sum(mix_sum(mix_sum(generation, ~(uint64_t)at), hash), count);
 
 	return ((sum | UINT64_C(1) << 32) & ~(uint64_t)UINT32_MAX) | count;
 }
 
 /* The seconds of a clock that all processes of this boot share. */
-static uint32_t seconds(void)
+static uint32_t boot_seconds(void)
 {
 	return (uint32_t)(rg_clock_monotonic_ns() / 1000000000);
 }
@@ -363,8 +364,8 @@ struct found {
 	uint64_t inode;
 };
 
-static int look(const struct rg_control *control, const struct rg_file_facts *journal,
-		struct found *ret_found, struct roger_err *err)
+static int look_at_file(const struct rg_control *control, const struct rg_file_facts *journal,
+			struct found *ret_found, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	char boot_id[RG_BOOT_ID_BYTES];
@@ -398,7 +399,7 @@ static uint64_t left_by_other_boot(const struct found *found, const struct rg_fi
 }
 
 /* How much of the file is known to be on disk, as a witness; none after a failed sync. */
-static struct rg_witness testify(const struct rg_control_page *page, uint64_t generation)
+static struct rg_witness make_witness(const struct rg_control_page *page, uint64_t generation)
 {
 	struct rg_witness witness = { 0 };
 	struct rg_tail tail;
@@ -420,7 +421,7 @@ static struct rg_witness find_witness(struct rg_control *control, const struct f
 	struct rg_witness witness = { 0 }, other = { 0 };
 
 	if (found->kind == RG_CONTROL_HOLDS || found->kind == RG_CONTROL_OTHER_BOOT)
-		witness = testify(&found->page, found->page.generation);
+		witness = make_witness(&found->page, found->page.generation);
 	if (control->source)
 		control->source(control->context, &other);
 	if (other.end > witness.end || (other.end == witness.end && other.chained))
@@ -469,7 +470,7 @@ static int fill_page(const struct found *found, const struct rg_file_facts *jour
 	page->journal_inode = journal->inode;
 	page->found = (uint64_t)journal->size;
 	page->on_disk = left_by_other_boot(found, journal);
-	page->checkpoint_at = seconds();
+	page->checkpoint_at = boot_seconds();
 	r = get_boot_id(page->boot_id, err);
 	return r < 0 ? r : rg_random(&page->generation, sizeof page->generation, err);
 }
@@ -633,7 +634,7 @@ static int map_or_replace(struct rg_control *control, int journal_file, int64_t 
 		return r;
 	r = rg_file_facts(journal_file, "messages.jsonl", &journal, err);
 	if (r == ROGER_OK)
-		r = look(control, &journal, &found, err);
+		r = look_at_file(control, &journal, &found, err);
 	if (r == ROGER_OK && found.kind == RG_CONTROL_OTHER_BUILD)
 		r = replace_other_build(control, found.inode, journal_file, ids, ret_others, err);
 	if (r < 0 || *ret_others)
@@ -675,7 +676,7 @@ static int lock_journal(struct rg_control *control, int journal_file, int64_t *u
 	left_ns = wait_until(until_ns) - rg_clock_monotonic_ns();
 	r = rg_file_lock(journal_file, name, left_ns > 0 ? left_ns / 1000000 : 0, err);
 	if (r == ROGER_ETIMEOUT && rg_file_facts(journal_file, name, &journal, NULL) == ROGER_OK &&
-	    look(control, &journal, &found, NULL) == ROGER_OK &&
+	    look_at_file(control, &journal, &found, NULL) == ROGER_OK &&
 	    found.kind == RG_CONTROL_OTHER_BUILD)
 		return rg_control_fail_other_build(err);
 	return r;
@@ -934,7 +935,7 @@ void rg_control_set_witness(struct rg_control *control, struct rg_witness witnes
 
 struct rg_witness rg_control_testify(struct rg_control *control)
 {
-	return testify(control->page, control->generation);
+	return make_witness(control->page, control->generation);
 }
 
 uint64_t rg_control_logged(struct rg_control *control)
@@ -947,7 +948,7 @@ uint64_t rg_control_logged(struct rg_control *control)
 /* ------------------------------------------------------------- growing -- */
 
 /* Open addressing stays fast up to three quarters full. */
-static bool fits(size_t used, size_t more, size_t capacity)
+static bool fits_table(size_t used, size_t more, size_t capacity)
 {
 	return used + more <= capacity / 4 * 3;
 }
@@ -957,13 +958,13 @@ bool rg_control_has_room(struct rg_control *control, size_t agents, size_t count
 	const struct rg_control_page *page = control->page;
 
 	rg_assert(control->held);
-	return fits(atomic_load(&page->agents_used), agents, control->agent_capacity) &&
-	       fits(atomic_load(&page->counts_used), counts, control->count_capacity);
+	return fits_table(atomic_load(&page->agents_used), agents, control->agent_capacity) &&
+	       fits_table(atomic_load(&page->counts_used), counts, control->count_capacity);
 }
 
 static size_t capacity_for(size_t used, size_t more, size_t capacity)
 {
-	while (!fits(used, more, capacity))
+	while (!fits_table(used, more, capacity))
 		capacity *= 2;
 	return capacity;
 }
@@ -1354,8 +1355,8 @@ static bool check_slots(const struct image *image, uint64_t generation, uint32_t
 			return false;
 		*ret_counts += hash != 0;
 	}
-	return fits(*ret_agents, 0, page->agent_capacity) &&
-	       fits(*ret_counts, 0, page->count_capacity);
+	return fits_table(*ret_agents, 0, page->agent_capacity) &&
+	       fits_table(*ret_counts, 0, page->count_capacity);
 }
 
 /* Turn a checkpoint's page into a new one that knows what the checkpoint did, and nothing else. */
@@ -1420,13 +1421,13 @@ bool rg_control_checkpoint_due(struct rg_control *control)
 
 	return appended > end && appended - end >= least &&
 	       (appended - end >= checkpoint_most ||
-		seconds() - atomic_load(&page->checkpoint_at) >= CHECKPOINT_SECONDS);
+		boot_seconds() - atomic_load(&page->checkpoint_at) >= CHECKPOINT_SECONDS);
 }
 
 void rg_control_note_checkpoint(struct rg_control *control, uint64_t end)
 {
 	atomic_store(&control->page->checkpoint_end, end);
-	atomic_store(&control->page->checkpoint_at, seconds());
+	atomic_store(&control->page->checkpoint_at, boot_seconds());
 }
 
 static bool add_agent(struct rg_control *control, uint64_t generation, size_t at,

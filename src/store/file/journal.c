@@ -124,7 +124,7 @@ static int open_journal(struct rg_journal *journal, struct roger_err *err)
 
 /* The byte of the journal, far beyond its end, that a writing handle keeps locked: other
  * containers have no other evidence that it lives. */
-static int64_t presence(uint64_t owner)
+static int64_t presence_byte(uint64_t owner)
 {
 	return RG_CONTROL_PRESENCE + (int64_t)(owner * UINT64_C(0x9E3779B97F4A7C15) >> 10);
 }
@@ -157,8 +157,8 @@ int rg_journal_open(int folder, const char *name, const char *control_name, rg_j
 	/* If the byte cannot be locked, others wait for this handle's locks, and then take them
 	 * over. */
 	if (journal->control)
-		(void)!rg_file_lock_byte(journal->file, presence(journal->owner), journal->name,
-					 &present, NULL);
+		(void)!rg_file_lock_byte(journal->file, presence_byte(journal->owner),
+					 journal->name, &present, NULL);
 	*ret_journal = journal;
 	return ROGER_OK;
 }
@@ -254,11 +254,11 @@ struct rg_control *rg_journal_control(struct rg_journal *journal)
 }
 
 /* Does an owner in another pid namespace live? */
-static bool lives(void *context, uint64_t owner)
+static bool owner_lives(void *context, uint64_t owner)
 {
 	const struct rg_journal *journal = context;
 
-	return rg_file_bytes_locked(journal->file, presence(owner), 1);
+	return rg_file_bytes_locked(journal->file, presence_byte(owner), 1);
 }
 
 /* Was the control file replaced, in which this process waits for a lock? */
@@ -346,7 +346,7 @@ static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_
 }
 
 /* Lines before the known end were changed; the next reader examines how. */
-static void suspect(struct rg_journal *journal)
+static void suspect_lines(struct rg_journal *journal)
 {
 	struct rg_tail tail;
 
@@ -416,15 +416,15 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 	if (r < 0 || chain == tail.chain)
 		return r;
 	*ret_fits = false;
-	suspect(journal);
+	suspect_lines(journal);
 	return ROGER_OK;
 }
 
 enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
 
 /* Compare with the witness: at its end there must be a line end, with its chain. */
-static void compare(struct rg_journal *journal, const struct rg_witness *witness, uint64_t before,
-		    uint64_t behind, uint64_t chain)
+static void compare_witness(struct rg_journal *journal, const struct rg_witness *witness,
+			    uint64_t before, uint64_t behind, uint64_t chain)
 {
 	if (before >= witness->end || behind < witness->end ||
 	    (behind == witness->end && (!witness->chained || chain == witness->chain)))
@@ -474,7 +474,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 		before.chain = chain.value;
 		count++;
 		chain = behind;
-		compare(journal, &witness, tail.appended, lines.at, chain.value);
+		compare_witness(journal, &witness, tail.appended, lines.at, chain.value);
 		tail.appended = lines.at;
 		if (own)
 			atomic_fetch_add_explicit(&page_of(journal)->adoptions, 1,
@@ -529,7 +529,7 @@ static int examine_rest(struct rg_journal *journal, const struct rg_tail *tail, 
 
 /* Close off an unfinished end so that the next line starts on its own.  An unacknowledged line of
  * roger's becomes unreadable: its sender was told that it failed. */
-static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *err)
+static int fence_end(struct rg_journal *journal, uint64_t size, struct roger_err *err)
 {
 	const struct rg_bytes file = rg_bytes_of_file(journal->file);
 	struct rg_tail tail;
@@ -601,7 +601,7 @@ static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone
 	int r;
 
 	r = rg_lock_take_unless(&page_of(journal)->append_lock, journal->owner, wait_ms, is_gone,
-				lives, journal, ret_gone, "the end of the journal",
+				owner_lives, journal, ret_gone, "the end of the journal",
 				RG_LOCK_STANDS_STILL, err);
 	if (r < 0 || *ret_gone)
 		return r;
@@ -703,8 +703,8 @@ static bool is_in_group(const struct rg_journal *journal, uint64_t end)
 }
 
 /* One try under the lock.  *ret_again: adoption took long; let others run, then try again. */
-static int prepare(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
-		   bool *ret_again, struct roger_err *err)
+static int prepare_append(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
+			  bool *ret_again, struct roger_err *err)
 {
 	enum adopted how;
 	bool fits = true, whole = false, ends = false;
@@ -757,7 +757,7 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 	}
 	if (fencing && size > rg_journal_end(journal)) {
 		*ret_again = true;
-		return fence(journal, size, err);
+		return fence_end(journal, size, err);
 	}
 	if (!rg_control_has_room(journal->control, agents, counts)) {
 		*ret_again = true;
@@ -776,7 +776,7 @@ static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, b
 		r = take_append_lock(journal, wait_ms, err);
 		if (r < 0)
 			return r;
-		r = prepare(journal, agents, counts, fencing, &again, err);
+		r = prepare_append(journal, agents, counts, fencing, &again, err);
 		/* The control file may have caused the error. */
 		if (!rg_control_sound(journal->control) || journal->shrunk) {
 			again = true;
@@ -791,8 +791,8 @@ static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, b
 	return r;
 }
 
-static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_t wait_ms,
-		struct roger_err *err)
+static int lock_append(struct rg_journal *journal, size_t agents, size_t counts, int64_t wait_ms,
+		       struct roger_err *err)
 {
 	struct rg_tail tail;
 	int r;
@@ -814,7 +814,7 @@ static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_
 
 int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
 {
-	return lock(journal, agents, counts, journal->wait_ms, err);
+	return lock_append(journal, agents, counts, journal->wait_ms, err);
 }
 
 void rg_journal_hurry(struct rg_journal *journal, int64_t wait_ms)
@@ -824,7 +824,7 @@ void rg_journal_hurry(struct rg_journal *journal, int64_t wait_ms)
 
 bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts)
 {
-	return lock(journal, 0, counts, READER_WAIT_MS, NULL) == ROGER_OK;
+	return lock_append(journal, 0, counts, READER_WAIT_MS, NULL) == ROGER_OK;
 }
 
 struct rg_buf *rg_journal_line(struct rg_journal *journal)
@@ -848,7 +848,7 @@ void rg_journal_end_line(struct rg_journal *journal)
 	journal->line_count++;
 }
 
-static int lost(const struct rg_journal *journal, struct roger_err *err)
+static int fail_lost(const struct rg_journal *journal, struct roger_err *err)
 {
 	return rg_fail(
 		err, ROGER_EIO, EIO,
@@ -868,7 +868,7 @@ static int check_apart(struct rg_journal *journal, uint64_t start, struct roger_
 	r = rg_file_read_at(journal->file, &before, 1, (int64_t)start - 1, &got, err);
 	if (r < 0)
 		return r;
-	return before == '\n' ? ROGER_OK : lost(journal, err);
+	return before == '\n' ? ROGER_OK : fail_lost(journal, err);
 }
 
 void rg_journal_gather(struct rg_journal *journal, bool more)
@@ -921,7 +921,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	if (r == ROGER_OK)
 		r = check_apart(journal, size - journal->out.length, err);
 	if (r == ROGER_OK && rg_control_sound(journal->control) && rg_journal_end(journal) < size)
-		r = lost(journal, err);
+		r = fail_lost(journal, err);
 	*ret_end = size;
 	return r;
 }
@@ -932,7 +932,7 @@ enum { SYNC_NS_MAX = 10000000 };
 
 /* Wait briefly for the writers that the last sync covered, or that had appended by its end, to
  * save them a sync of their own. */
-static void gather(struct rg_control_page *page)
+static void wait_for_company(struct rg_control_page *page)
 {
 	uint64_t before = atomic_load(&page->synced_appends);
 	uint32_t company = page->groups[0] + page->groups[1];
@@ -1001,14 +1001,14 @@ bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset)
 }
 
 /* Sync for everyone; needs the sync lock. */
-static int lead(struct rg_journal *journal, struct roger_err *err)
+static int lead_sync(struct rg_journal *journal, struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(journal);
 	uint64_t appends, end;
 	int64_t start;
 	int r;
 
-	gather(page);
+	wait_for_company(page);
 	appends = atomic_load(&page->appends);
 	end = rg_journal_end(journal);
 	start = rg_clock_monotonic_ns();
@@ -1030,7 +1030,8 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 enum synced { SYNCED, NOT_YET, LOST };
 
 /* Order matters: a failure is counted before a later sync moves the synced offset. */
-static enum synced judge(const struct rg_journal *journal, uint64_t end, uint32_t failures_seen)
+static enum synced judge_sync(const struct rg_journal *journal, uint64_t end,
+			      uint32_t failures_seen)
 {
 	bool covered = rg_control_synced(journal->control) >= end;
 
@@ -1055,7 +1056,8 @@ static void note_failure_in_larger(struct rg_journal *journal)
 static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
 		     struct roger_err *err)
 {
-	int r = judge(journal, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
+	int r = judge_sync(journal, end, failures_seen) == NOT_YET ? lead_sync(journal, err)
+								   : ROGER_OK;
 
 	end_lead(journal);
 	if (r < 0)
@@ -1068,9 +1070,9 @@ static int take_lead(struct rg_journal *journal, struct roger_err *err)
 {
 	bool gone;
 
-	return rg_lock_take_unless(&page_of(journal)->sync_lock, journal->owner, 0, NULL, lives,
-				   journal, &gone, "the sync of the journal", RG_LOCK_STANDS_STILL,
-				   err);
+	return rg_lock_take_unless(&page_of(journal)->sync_lock, journal->owner, 0, NULL,
+				   owner_lives, journal, &gone, "the sync of the journal",
+				   RG_LOCK_STANDS_STILL, err);
 }
 
 static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
@@ -1094,13 +1096,13 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 			return r == ROGER_OK ? rg_journal_check_name(journal, err) : r;
 		}
 		wake = atomic_load(&page->wake);
-		switch (judge(journal, end, failures_seen)) {
+		switch (judge_sync(journal, end, failures_seen)) {
 		case SYNCED:
 			return ROGER_OK;
 		case LOST:
 			if (!rg_control_sound(journal->control))
 				continue;
-			return lost(journal, err);
+			return fail_lost(journal, err);
 		case NOT_YET:
 			break;
 		}
@@ -1302,7 +1304,7 @@ int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which, int64_
 			return r;
 		page = page_of(journal);
 		r = rg_lock_take_unless(lock_of(page, which), journal->owner, wait_ms, is_gone,
-					lives, journal, &gone, names[which], advice, err);
+					owner_lives, journal, &gone, names[which], advice, err);
 		if (r == ROGER_OK && gone)
 			continue;
 		if (r < 0)

@@ -22,8 +22,8 @@
 /* A holder that lost the processor gets it back a few times before we sleep. */
 enum { SPINS = 200, YIELDS = 3 };
 
-static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
-		  const struct timespec *until)
+static long call_futex(_Atomic uint32_t *word, int operation, uint32_t value,
+		       const struct timespec *until)
 {
 	return syscall(SYS_futex, word, operation, value, until, NULL, FUTEX_BITSET_MATCH_ANY);
 }
@@ -78,12 +78,12 @@ bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
 	struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 
 	/* FUTEX_WAIT_BITSET takes an instant; FUTEX_WAIT would take a span. */
-	return futex(word, FUTEX_WAIT_BITSET, seen, &until) == 0 || errno != ETIMEDOUT;
+	return call_futex(word, FUTEX_WAIT_BITSET, seen, &until) == 0 || errno != ETIMEDOUT;
 }
 
 void rg_lock_wake(_Atomic uint32_t *word, int32_t count)
 {
-	futex(word, FUTEX_WAKE, (uint32_t)count, NULL);
+	call_futex(word, FUTEX_WAKE, (uint32_t)count, NULL);
 }
 
 enum fate { ALIVE, DEAD, UNKNOWN };
@@ -134,7 +134,7 @@ bool rg_lock_held(struct rg_lock *lock, uint64_t looker)
 	return seen != 0 && fate_of(seen, looker) != DEAD;
 }
 
-static void relax(void)
+static void relax_cpu(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
@@ -143,7 +143,7 @@ static void relax(void)
 #endif
 }
 
-static bool spin(struct rg_lock *lock, uint64_t owner)
+static bool spin_for(struct rg_lock *lock, uint64_t owner)
 {
 	int yields, i;
 
@@ -152,7 +152,7 @@ static bool spin(struct rg_lock *lock, uint64_t owner)
 			if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
 			    take_from(lock, 0, owner))
 				return true;
-			relax();
+			relax_cpu();
 		}
 		if (yields == YIELDS)
 			return false;
@@ -161,7 +161,7 @@ static bool spin(struct rg_lock *lock, uint64_t owner)
 }
 
 /* Mark the lock as having a sleeper; *seen follows the word.  False: the word has changed. */
-static bool announce(struct rg_lock *lock, uint64_t *seen)
+static bool announce_waiter(struct rg_lock *lock, uint64_t *seen)
 {
 	if (!(*seen & WAITERS) &&
 	    !atomic_compare_exchange_strong_explicit(&lock->word, seen, *seen | WAITERS,
@@ -213,7 +213,7 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, r
 	bool waited;
 
 	*ret_gone = false;
-	if (spin(lock, owner))
+	if (spin_for(lock, owner))
 		return ROGER_OK;
 	until = rg_clock_monotonic_ns() + wait_ms * 1000000;
 
@@ -231,7 +231,7 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, r
 		if (rg_lock_interrupted())
 			return rg_fail(err, ROGER_ETIMEOUT, 0, "stopped while waiting for %s",
 				       what);
-		if (!announce(lock, &seen))
+		if (!announce_waiter(lock, &seen))
 			continue;
 		rg_lock_sleep(low_half(lock), (uint32_t)seen, RG_LEADER_CHECK_MS);
 

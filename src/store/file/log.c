@@ -56,8 +56,8 @@ void rg_log_close(struct rg_open_log *log)
 	log->file = rg_file_close(log->file);
 }
 
-static int append(struct rg_open_log *log, uint64_t size, bool chained, struct roger_str entries,
-		  struct roger_err *err)
+static int append_entries(struct rg_open_log *log, uint64_t size, bool chained,
+			  struct roger_str entries, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of_file(log->file);
 	/* True if nobody appended since this handle did. */
@@ -100,7 +100,7 @@ static int append_alone(struct rg_open_log *log, bool chained, struct roger_str 
 		return r;
 	r = rg_file_size(log->file, log->name, &size, err);
 	if (r == ROGER_OK)
-		r = append(log, size, chained, entries, err);
+		r = append_entries(log, size, chained, entries, err);
 	rg_file_unlock(log->file);
 	return r;
 }

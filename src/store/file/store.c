@@ -40,7 +40,7 @@ struct file_store {
 	int wakers;			       /* wake.lock; RG_NO_FILE until needed */
 };
 
-static struct file_store *of(struct rg_store *store)
+static struct file_store *file_store_of(struct rg_store *store)
 {
 	return (struct file_store *)store;
 }
@@ -85,7 +85,7 @@ static struct roger_str folder_part(struct roger_str path)
 }
 
 /* The path that the configuration gives a log instead of the default; "": none. */
-static struct roger_str placed(const struct file_store *store, enum rg_log log)
+static struct roger_str configured_place(const struct file_store *store, enum rg_log log)
 {
 	const struct rg_config *config = store->workspace->config;
 
@@ -97,7 +97,7 @@ static struct roger_str placed(const struct file_store *store, enum rg_log log)
 
 static int place_folder(struct file_store *store, enum rg_log log, bool make, struct roger_err *err)
 {
-	struct roger_str path = placed(store, log);
+	struct roger_str path = configured_place(store, log);
 	char name[4300];
 
 	if (!path.length)
@@ -114,7 +114,7 @@ static int place_of(struct file_store *store, enum rg_log log, struct roger_str 
 		    int *ret_folder, char to[RG_FILE_NAME_BYTES], struct roger_err *err)
 {
 	const struct rg_kind *kind = &rg_kinds[log];
-	struct roger_str path = placed(store, log);
+	struct roger_str path = configured_place(store, log);
 	const char *file = path.length ? name_part(path) : kind->file;
 	int r = ROGER_OK;
 
@@ -201,10 +201,10 @@ static int write_lines(int folder, const char *name, struct roger_str lines, str
 	return r == ROGER_OK ? rg_file_sync_folder(folder, name, err) : r;
 }
 
-static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
-		 struct roger_str lines, struct roger_err *err)
+static int file_bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
+		      struct roger_str lines, struct roger_err *err)
 {
-	struct file_store *store = of(base);
+	struct file_store *store = file_store_of(base);
 	int folder, r = ROGER_OK;
 	const char *name = file->name.data;
 	char unused[RG_FILE_NAME_BYTES];
@@ -242,7 +242,7 @@ static int lock_waker(struct file_store *store, struct roger_str agent, struct r
 
 static int lock_any(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
 {
-	struct rg_journal *journal = of(base)->journal;
+	struct rg_journal *journal = file_store_of(base)->journal;
 	const int64_t wait_ms = rg_store_wait_ms(base, wish->wait_ms);
 
 	switch (wish->which) {
@@ -252,7 +252,7 @@ static int lock_any(struct rg_store *base, const struct rg_lock_wish *wish, stru
 			return rg_journal_lock(journal, wish->agents, wish->counts, err);
 		return rg_journal_lock_soon(journal, wish->counts) ? ROGER_OK : ROGER_ETIMEOUT;
 	case RG_LOCK_WAKE:
-		return lock_waker(of(base), wish->agent, err);
+		return lock_waker(file_store_of(base), wish->agent, err);
 	default:
 		if (wish->wait_ms)
 			return rg_journal_take(journal, wish->which, wait_ms, err);
@@ -260,35 +260,35 @@ static int lock_any(struct rg_store *base, const struct rg_lock_wish *wish, stru
 	}
 }
 
-static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
+static void file_unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
 {
 	base->taken &= ~(1U << which);
 	if (which == RG_LOCK_APPEND)
-		rg_journal_unlock(of(base)->journal);
+		rg_journal_unlock(file_store_of(base)->journal);
 	else if (which == RG_LOCK_WAKE)
-		rg_file_unlock_byte(of(base)->wakers, byte_of(agent));
+		rg_file_unlock_byte(file_store_of(base)->wakers, byte_of(agent));
 	else
-		rg_journal_release(of(base)->journal, which);
+		rg_journal_release(file_store_of(base)->journal, which);
 }
 
-static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
+static int file_lock(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
 {
 	int r = lock_any(base, wish, err);
 
 	if (r < 0)
 		return r;
 	base->taken |= 1U << wish->which;
-	r = check_standing(of(base), err);
+	r = check_standing(file_store_of(base), err);
 	if (r < 0)
-		unlock(base, wish->which, wish->agent);
+		file_unlock(base, wish->which, wish->agent);
 	return r;
 }
 
 /* -------------------------------------------------------------- messages -- */
 
-static void head(struct rg_store *base, struct rg_head *ret_head)
+static void file_head(struct rg_store *base, struct rg_head *ret_head)
 {
-	struct file_store *store = of(base);
+	struct file_store *store = file_store_of(base);
 	struct rg_control *control = control_of(store);
 	struct rg_control_page *page;
 	enum rg_store_lock which;
@@ -319,24 +319,24 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 			ret_head->held |= 1U << which;
 }
 
-static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
+static int file_settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
 {
-	struct rg_journal *journal = of(base)->journal;
+	struct rg_journal *journal = file_store_of(base)->journal;
 	bool fits;
 	int r;
 
 	r = rg_journal_settle(journal, ret_end, err);
 	if (r == ROGER_OK)
-		r = check_standing(of(base), err);
+		r = check_standing(file_store_of(base), err);
 	if (r == ROGER_OK && rg_journal_control(journal))
 		r = rg_journal_check_end(journal, &fits, err);
 	return r;
 }
 
-static int append(struct rg_store *base, rg_compose *compose, void *context, uint64_t *ret_end,
-		  struct roger_err *err)
+static int file_append(struct rg_store *base, rg_compose *compose, void *context, uint64_t *ret_end,
+		       struct roger_err *err)
 {
-	struct rg_journal *journal = of(base)->journal;
+	struct rg_journal *journal = file_store_of(base)->journal;
 	size_t line;
 
 	rg_assert(rg_store_took(base, RG_LOCK_APPEND));
@@ -348,7 +348,7 @@ static int append(struct rg_store *base, rg_compose *compose, void *context, uin
 
 static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
 {
-	struct rg_journal *journal = of(base)->journal;
+	struct rg_journal *journal = file_store_of(base)->journal;
 
 	if (rg_journal_writable(journal))
 		rg_journal_sleep(journal, wake, wait_ms);
@@ -356,7 +356,7 @@ static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
 		rg_clock_sleep(wait_ms);
 }
 
-static bool adopt(void *context, struct rg_control *control, struct roger_str line, bool own)
+static bool adopt_line(void *context, struct rg_control *control, struct roger_str line, bool own)
 {
 	struct file_store *store = context;
 	bool known;
@@ -369,7 +369,7 @@ static bool adopt(void *context, struct rg_control *control, struct roger_str li
 	return known;
 }
 
-static void recall(void *context, struct rg_witness *ret_witness)
+static void recall_witness(void *context, struct rg_witness *ret_witness)
 {
 	struct file_store *store = context;
 	struct rg_figure witness = { 0 };
@@ -412,10 +412,10 @@ static bool may_be_read(struct file_store *store, int folder, struct roger_str n
 	return false;
 }
 
-static int list(struct rg_store *base, enum rg_log log, struct roger_str owner,
-		struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
+static int file_list(struct rg_store *base, enum rg_log log, struct roger_str owner,
+		     struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
 {
-	struct file_store *store = of(base);
+	struct file_store *store = file_store_of(base);
 	char name[RG_FILE_NAME_BYTES];
 	struct roger_strs names;
 	int folder, r;
@@ -455,7 +455,7 @@ static int open_messages(struct file_store *store, struct rg_log_file *file, boo
 static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *ret_there,
 			struct roger_err *err)
 {
-	struct file_store *store = of(base);
+	struct file_store *store = file_store_of(base);
 	struct open_log *open = &store->open[file->log];
 	struct rg_file_facts facts;
 	int folder, r;
@@ -480,8 +480,8 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 }
 
 /* The descriptor of a journal; reopened if another journal of the kind was used since. */
-static int descriptor(struct file_store *store, const struct rg_log_file *file, int *ret_file,
-		      struct roger_err *err)
+static int log_descriptor(struct file_store *store, const struct rg_log_file *file, int *ret_file,
+			  struct roger_err *err)
 {
 	struct open_log *open = &store->open[file->log];
 	struct rg_log_file again = *file;
@@ -508,7 +508,7 @@ static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uin
 	int open, r;
 
 	*ret_got = 0;
-	r = descriptor(of(base), file, &open, err);
+	r = log_descriptor(file_store_of(base), file, &open, err);
 	if (r < 0 || open == RG_NO_FILE)
 		return r;
 	return rg_file_read_at(open, room, want, (int64_t)from, ret_got, err);
@@ -519,17 +519,17 @@ static int sync_journal(struct rg_store *base, const struct rg_log_file *file, u
 {
 	int open, r;
 
-	rg_journal_hurry(of(base)->journal, rg_store_wait_ms(base, RG_LOCK_WAIT_MS));
+	rg_journal_hurry(file_store_of(base)->journal, rg_store_wait_ms(base, RG_LOCK_WAIT_MS));
 	if (!file)
-		return rg_journal_sync(of(base)->journal, end, err);
-	r = descriptor(of(base), file, &open, err);
+		return rg_journal_sync(file_store_of(base)->journal, end, err);
+	r = log_descriptor(file_store_of(base), file, &open, err);
 	return r < 0 ? r : rg_file_sync(open, file->name.data, err);
 }
 
-static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
-	       struct roger_str entries, bool durable, struct roger_err *err)
+static int file_add(struct rg_store *base, enum rg_log log, struct roger_str owner,
+		    struct roger_str entries, bool durable, struct roger_err *err)
 {
-	struct file_store *store = of(base);
+	struct file_store *store = file_store_of(base);
 	char name[RG_FILE_NAME_BYTES];
 	int folder, r;
 
@@ -544,14 +544,15 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	return r;
 }
 
-static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,
-		   rg_drop_line *drop, void *context, int64_t *ret_dropped, struct roger_err *err)
+static int file_rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,
+			rg_drop_line *drop, void *context, int64_t *ret_dropped,
+			struct roger_err *err)
 {
 	char name[RG_FILE_NAME_BYTES];
 	int folder, r;
 
 	*ret_dropped = 0;
-	r = place_of(of(base), log, owner, false, &folder, name, err);
+	r = place_of(file_store_of(base), log, owner, false, &folder, name, err);
 	if (r < 0 || folder == RG_NO_FILE)
 		return r;
 	return rg_log_purge(folder, name, drop, context, ret_dropped, err);
@@ -587,17 +588,17 @@ static void look_at_state(struct file_store *store, struct rg_figure *ret_figure
 	ret_figure->at_ms = facts.written_ns / 1000000;
 }
 
-static bool figure(struct rg_store *base, const struct rg_figure_key *key,
-		   struct rg_figure *ret_figure)
+static bool file_figure(struct rg_store *base, const struct rg_figure_key *key,
+			struct rg_figure *ret_figure)
 {
-	struct rg_control *control = control_of(of(base));
+	struct rg_control *control = control_of(file_store_of(base));
 
 	*ret_figure = (struct rg_figure){ 0 };
 	if (!control)
 		return false;
 	switch (key->kind) {
 	case RG_FIGURE_STATE:
-		look_at_state(of(base), ret_figure);
+		look_at_state(file_store_of(base), ret_figure);
 		return ret_figure->count > 0;
 	case RG_FIGURE_AGENT:
 	case RG_FIGURE_NAME:
@@ -624,7 +625,7 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 		       const struct rg_figure *figure)
 {
-	struct rg_control *control = control_of(of(base));
+	struct rg_control *control = control_of(file_store_of(base));
 	const struct rg_agent agent = { (uint32_t)figure->count, figure->epoch, figure->seq };
 
 	switch (key->kind) {
@@ -651,7 +652,7 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 
 static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure *ret_named)
 {
-	struct rg_control *control = control_of(of(base));
+	struct rg_control *control = control_of(file_store_of(base));
 	struct rg_named_agent slot;
 
 	if (!control || !rg_control_next_agent(control, i, &slot))
@@ -696,7 +697,7 @@ static bool sync_sends(struct file_store *store)
 	size_t i;
 
 	well = arena &&
-	       list(&store->base, RG_LOG_SENDS, RG_STR(""), arena, &files, NULL) == ROGER_OK &&
+	       file_list(&store->base, RG_LOG_SENDS, RG_STR(""), arena, &files, NULL) == ROGER_OK &&
 	       files.count <= LOGS_MAX;
 	for (i = 0; well && i < files.count; i++)
 		well = stat_journal(&store->base, &files.items[i], &there, NULL) == ROGER_OK &&
@@ -754,7 +755,7 @@ static bool try_checkpoint(struct file_store *store, const char *name)
 }
 
 /* Discard the figures when nobody is making a checkpoint of them.  The lock goes with the file. */
-static void discard(struct file_store *store, const char *name)
+static void discard_checkpoint(struct file_store *store, const char *name)
 {
 	enum { TRIES_MAX = 200, WAIT_MS = 10 };
 	struct rg_journal *journal = store->journal;
@@ -766,9 +767,9 @@ static void discard(struct file_store *store, const char *name)
 	rg_control_retire(rg_journal_control(journal));
 }
 
-static bool keep(struct rg_store *base, enum rg_keep what)
+static bool file_keep(struct rg_store *base, enum rg_keep what)
 {
-	struct file_store *store = of(base);
+	struct file_store *store = file_store_of(base);
 	struct rg_control *control = control_of(store);
 	char name[RG_CHECKPOINT_NAME_BYTES];
 	bool made;
@@ -777,7 +778,7 @@ static bool keep(struct rg_store *base, enum rg_keep what)
 		return false;
 	rg_control_checkpoint_name(base->figures, name);
 	if (what == RG_KEEP_NOTHING)
-		discard(store, name);
+		discard_checkpoint(store, name);
 	if (what == RG_KEEP_NOTHING || !rg_journal_try(store->journal, RG_LOCK_CHECKPOINT))
 		return false;
 	made = try_checkpoint(store, name);
@@ -826,13 +827,13 @@ static int document_of(struct file_store *store, enum rg_document which, struct 
 	return which == RG_DOCUMENT_STATE ? ROGER_OK : open_runs(store, make, ret_folder, err);
 }
 
-static int get(struct rg_store *base, enum rg_document which, struct roger_str name,
-	       struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err)
+static int file_get(struct rg_store *base, enum rg_document which, struct roger_str name,
+		    struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err)
 {
 	char file_name[RG_FILE_NAME_BYTES];
 	int folder, r;
 
-	r = document_of(of(base), which, name, false, &folder, file_name, err);
+	r = document_of(file_store_of(base), which, name, false, &folder, file_name, err);
 	if (r < 0)
 		return r;
 	r = read_document(folder, file_name,
@@ -861,16 +862,16 @@ static int check_before(int folder, const char *file_name, struct roger_str name
 	return r;
 }
 
-static int put(struct rg_store *base, enum rg_document which, struct roger_str name,
-	       const struct roger_str *before, struct roger_str after, bool durable,
-	       struct roger_err *err)
+static int file_put(struct rg_store *base, enum rg_document which, struct roger_str name,
+		    const struct roger_str *before, struct roger_str after, bool durable,
+		    struct roger_err *err)
 {
 	char file_name[RG_FILE_NAME_BYTES];
 	int folder, r;
 
 	if (which == RG_DOCUMENT_MOVE)
-		return put_move(of(base), after, err);
-	r = document_of(of(base), which, name, true, &folder, file_name, err);
+		return put_move(file_store_of(base), after, err);
+	r = document_of(file_store_of(base), which, name, true, &folder, file_name, err);
 	if (r < 0)
 		return r;
 	if (before)
@@ -928,7 +929,7 @@ static int list_runs(struct rg_store *base, rg_run_wanted *wanted, void *context
 	size_t count = 0, i;
 	int r;
 
-	r = open_runs(of(base), false, &folder, err);
+	r = open_runs(file_store_of(base), false, &folder, err);
 	if (r == ROGER_OK && folder != RG_NO_FILE)
 		r = rg_file_list_folder(folder, "subagent-delivery-watchdog", arena, &names, err);
 	if (r < 0)
@@ -950,7 +951,7 @@ static int list_runs(struct rg_store *base, rg_run_wanted *wanted, void *context
 
 static struct rg_store *close_store(struct rg_store *base)
 {
-	struct file_store *store = of(base);
+	struct file_store *store = file_store_of(base);
 	size_t i;
 
 	for (i = 0; i < RG_LOGS; i++) {
@@ -966,26 +967,26 @@ static struct rg_store *close_store(struct rg_store *base)
 
 static const struct rg_store_ops operations = {
 	.close = close_store,
-	.head = head,
-	.settle = settle,
-	.lock = lock,
-	.unlock = unlock,
-	.append = append,
+	.head = file_head,
+	.settle = file_settle,
+	.lock = file_lock,
+	.unlock = file_unlock,
+	.append = file_append,
 	.sync = sync_journal,
 	.wait = wait_for_sync,
-	.list = list,
+	.list = file_list,
 	.stat = stat_journal,
 	.read = read_bytes,
-	.add = add,
-	.rewrite = rewrite,
-	.figure = figure,
+	.add = file_add,
+	.rewrite = file_rewrite,
+	.figure = file_figure,
 	.put_figure = put_figure,
 	.next_figure = next_figure,
-	.get = get,
-	.put = put,
+	.get = file_get,
+	.put = file_put,
 	.runs = list_runs,
-	.keep = keep,
-	.bring = bring,
+	.keep = file_keep,
+	.bring = file_bring,
 };
 
 static int open_journal(struct file_store *store, struct roger_err *err)
@@ -1001,8 +1002,8 @@ static int open_journal(struct file_store *store, struct roger_err *err)
 	snprintf(journal_name, sizeof journal_name, "%.*s", RG_STR_ARGS(name));
 	snprintf(store->base.figures, sizeof store->base.figures, "%.*s.control",
 		 RG_STR_ARGS(stem));
-	return rg_journal_open(store->workspace->data, journal_name, store->base.figures, adopt,
-			       recall, store, &store->journal, err);
+	return rg_journal_open(store->workspace->data, journal_name, store->base.figures,
+			       adopt_line, recall_witness, store, &store->journal, err);
 }
 
 int rg_file_store_open(struct rg_workspace *workspace, const struct rg_store_above *above,

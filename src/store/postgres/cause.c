@@ -34,7 +34,7 @@ try {
 
 /* sslmode: look at TLS alone, with these checks and without a certificate of our own; NULL: try
  * all that the address says. */
-static PGconn *start(const char *address, const char *sslmode)
+static PGconn *start_connection(const char *address, const char *sslmode)
 {
 	static const char *const names[] = { "application_name", "client_encoding",
 					     "dbname",		 "target_session_attrs",
@@ -98,16 +98,17 @@ static void go_on(struct try *try, bool tls_alone)
 	read_state(PQerrorMessage(try->connection), try->state);
 }
 
-static void begin(struct try *try, const char *address, const char *sslmode)
+static void begin_try(struct try *try, const char *address, const char *sslmode)
 {
-	*try = (struct try){ .connection = start(address, sslmode), .step = CONNECTION_NEEDED };
+	*try = (struct try){ .connection = start_connection(address, sslmode),
+			     .step = CONNECTION_NEEDED };
 	PQsetErrorVerbosity(try->connection, PQERRORS_SQLSTATE);
 	try->begun = PQstatus(try->connection) != CONNECTION_BAD;
 	if (try->begun)
 		go_on(try, sslmode);
 }
 
-static int unreached(struct roger_err *err, const char *why)
+static int fail_unreached(struct roger_err *err, const char *why)
 {
 	return rg_fail(err, ROGER_EENGINE, 0, "PostgreSQL cannot be reached: %s", why);
 }
@@ -157,13 +158,14 @@ static int tell_not_begun(const struct try *try, const char *address, struct rog
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "store: a number in the address is none that PostgreSQL takes");
 	if (is_name_unknown(try->connection))
-		return unreached(err, "no address is known for the host of `store`; check its "
-				      "name, and the network");
+		return fail_unreached(err, "no address is known for the host of `store`; check its "
+					   "name, and the network");
 	if (PQpingParams(names, values, 1) == PQPING_NO_ATTEMPT)
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "store: a part of the address has a value that PostgreSQL does not "
 			       "take");
-	return unreached(err, "nobody answers at the host and port of `store`; check both, and "
+	return fail_unreached(err,
+			      "nobody answers at the host and port of `store`; check both, and "
 			      "that it runs");
 }
 
@@ -203,7 +205,7 @@ static bool is_good(const char *address, const char *sslmode)
 {
 	struct try try;
 
-	begin(&try, address, sslmode);
+	begin_try(&try, address, sslmode);
 	PQfinish(try.connection);
 	return try.open;
 }
@@ -215,13 +217,15 @@ static int tell_tls(PGconn *connection, const char *address, struct roger_err *e
 	char sslmode[32];
 	bool known;
 
-	begin(&bare, address, "prefer");
+	begin_try(&bare, address, "prefer");
 	PQfinish(bare.connection);
 	if (bare.no_tls)
-		return unreached(err, "it does without TLS, which `store` asks for by sslmode; "
+		return fail_unreached(err,
+				      "it does without TLS, which `store` asks for by sslmode; "
 				      "switch ssl on there, or check the port");
 	if (!bare.open)
-		return unreached(err, "TLS cannot be agreed on; check that PostgreSQL answers at "
+		return fail_unreached(err,
+				      "TLS cannot be agreed on; check that PostgreSQL answers at "
 				      "this port, and which versions of TLS it takes");
 	read_option(connection, "sslmode", sslmode, sizeof sslmode);
 	known = has_authorities(connection);
@@ -231,10 +235,12 @@ static int tell_tls(PGconn *connection, const char *address, struct roger_err *e
 			       "certificate; check sslrootcert, PGSSLROOTCERT or "
 			       "~/.postgresql/root.crt");
 	if (known && !is_good(address, "verify-ca"))
-		return unreached(err, "no authority of sslrootcert vouches for its certificate, "
+		return fail_unreached(err,
+				      "no authority of sslrootcert vouches for its certificate, "
 				      "or the time of that is over; mend one of both");
 	if (!strcmp(sslmode, "verify-full") && !is_good(address, sslmode))
-		return unreached(err, "its certificate is for another host name; name the host in "
+		return fail_unreached(err,
+				      "its certificate is for another host name; name the host in "
 				      "`store` as the certificate does");
 	return rg_fail(err, ROGER_ECONFIG, 0,
 		       "store: your own certificate is not usable; check sslcert and sslkey");
@@ -276,7 +282,7 @@ static bool is_on(const PGconn *connection, const char *name)
 	return value && !strcmp(value, "on");
 }
 
-static int tell(const struct try *try, const char *address, struct roger_err *err)
+static int tell_cause(const struct try *try, const char *address, struct roger_err *err)
 {
 	if (*try->state)
 		return tell_state(try->state, err);
@@ -288,7 +294,7 @@ static int tell(const struct try *try, const char *address, struct roger_err *er
 			       "PostgreSQL is a standby that takes no changes; try again after "
 			       "its promotion");
 	if (try->open)
-		return unreached(err, "the connection broke off; try again");
+		return fail_unreached(err, "the connection broke off; try again");
 	if (PQconnectionNeedsPassword(try->connection))
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "PostgreSQL asks for a password and has got none; put it into "
@@ -298,14 +304,14 @@ static int tell(const struct try *try, const char *address, struct roger_err *er
 	if (try->step == CONNECTION_SSL_STARTUP)
 		return tell_tls(try->connection, address, err);
 	if (try->step == CONNECTION_STARTED || try->step == CONNECTION_NEEDED)
-		return unreached(err, "nobody answers at the host and port of `store`; check "
-				      "both, and that it runs");
-	return unreached(err, "who answers there breaks off; check that it is PostgreSQL");
+		return fail_unreached(err, "nobody answers at the host and port of `store`; check "
+					   "both, and that it runs");
+	return fail_unreached(err, "who answers there breaks off; check that it is PostgreSQL");
 }
 
 int rg_link_tell_late(struct roger_err *err)
 {
-	return unreached(err, "no answer in time; check the host of `store` and the network");
+	return fail_unreached(err, "no answer in time; check the host of `store` and the network");
 }
 
 int rg_link_tell_cause(const char *address, struct roger_err *err)
@@ -313,8 +319,8 @@ int rg_link_tell_cause(const char *address, struct roger_err *err)
 	struct try try;
 	int r;
 
-	begin(&try, address, NULL);
-	r = try.connection ? tell(&try, address, err) : rg_fail_memory(err);
+	begin_try(&try, address, NULL);
+	r = try.connection ? tell_cause(&try, address, err) : rg_fail_memory(err);
 	PQfinish(try.connection);
 	return r;
 }

@@ -45,7 +45,7 @@ struct row {
 	enum rg_standing standing;
 };
 
-static int look(struct rg_postgres *postgres, struct row *row, struct roger_err *err)
+static int look_at_row(struct rg_postgres *postgres, struct row *row, struct roger_err *err)
 {
 	PGresult *result = NULL;
 	struct roger_str text;
@@ -83,7 +83,7 @@ static int look(struct rg_postgres *postgres, struct row *row, struct roger_err 
 
 /* ------------------------------------------------------------------ reading -- */
 
-static int barrier(struct rg_postgres *postgres, struct roger_err *err)
+static int pass_barrier(struct rg_postgres *postgres, struct roger_err *err)
 {
 	rg_pg_put_barrier(&postgres->keep);
 	return rg_pg_take_barrier(&postgres->keep, err);
@@ -265,7 +265,8 @@ static void check_last(struct rg_common *common, uint64_t start, struct roger_st
 }
 
 /* Say that the leader is alive, and check its last line; *ret_still false: another server leads. */
-static int beat(struct rg_postgres *postgres, bool ends, bool *ret_still, struct roger_err *err)
+static int say_alive(struct rg_postgres *postgres, bool ends, bool *ret_still,
+		     struct roger_err *err)
 {
 	struct rg_common *common = postgres->common;
 	const int64_t before_ms = now_ms();
@@ -311,8 +312,8 @@ static bool is_ending(struct rg_postgres *postgres)
 }
 
 /* Read all lines that the row counts.  A leader goes on saying that it is alive meanwhile. */
-static int follow(struct rg_postgres *postgres, const struct row *row, bool leads,
-		  struct roger_err *err)
+static int follow_row(struct rg_postgres *postgres, const struct row *row, bool leads,
+		      struct roger_err *err)
 {
 	int64_t beaten_ms = now_ms();
 	bool all = false, still = true;
@@ -321,7 +322,7 @@ static int follow(struct rg_postgres *postgres, const struct row *row, bool lead
 	while (r == ROGER_OK && !all && still && !is_ending(postgres)) {
 		r = follow_some(postgres, row, &all, err);
 		if (r == ROGER_OK && leads && now_ms() - beaten_ms > BEAT_MS / 2) {
-			r = beat(postgres, false, &still, err);
+			r = say_alive(postgres, false, &still, err);
 			beaten_ms = now_ms();
 		}
 	}
@@ -330,7 +331,7 @@ static int follow(struct rg_postgres *postgres, const struct row *row, bool lead
 }
 
 /* Load everything, from the first line on. */
-static int load(struct rg_postgres *postgres, const struct row *row, struct roger_err *err)
+static int load_all(struct rg_postgres *postgres, const struct row *row, struct roger_err *err)
 {
 	struct rg_common *common = postgres->common;
 	int r;
@@ -346,11 +347,11 @@ static int load(struct rg_postgres *postgres, const struct row *row, struct roge
 	pthread_mutex_lock(&common->mutex);
 	rg_common_begin(&postgres->self);
 	pthread_mutex_unlock(&common->mutex);
-	return follow(postgres, row, postgres->generation == row->generation, err);
+	return follow_row(postgres, row, postgres->generation == row->generation, err);
 }
 
 /* Are the lines in memory those of the row? */
-static bool fits(struct rg_postgres *postgres, const struct row *row)
+static bool fits_row(struct rg_postgres *postgres, const struct row *row)
 {
 	struct rg_common *common = postgres->common;
 	const struct rg_kept_journal *messages = common->messages;
@@ -377,17 +378,17 @@ void rg_pg_depose(struct rg_postgres *postgres)
 /* Read the rest of the lines that the leader before us wrote. */
 static int read_rest(struct rg_postgres *postgres, struct row *row, struct roger_err *err)
 {
-	int r = look(postgres, row, err);
+	int r = look_at_row(postgres, row, err);
 
 	/* What was read may not be on a standby yet. */
 	if (r == ROGER_OK)
-		r = barrier(postgres, err);
+		r = pass_barrier(postgres, err);
 	if (r == ROGER_OK)
-		r = follow(postgres, row, true, err);
-	if (r == ROGER_OK && !fits(postgres, row)) {
-		r = load(postgres, row, err);
+		r = follow_row(postgres, row, true, err);
+	if (r == ROGER_OK && !fits_row(postgres, row)) {
+		r = load_all(postgres, row, err);
 		pthread_mutex_lock(&postgres->common->mutex);
-		if (r == ROGER_OK && !fits(postgres, row))
+		if (r == ROGER_OK && !fits_row(postgres, row))
 			note_damage(postgres->common, row->bytes, row->chain);
 		pthread_mutex_unlock(&postgres->common->mutex);
 		return r;
@@ -464,7 +465,7 @@ static int go_on_leading(struct rg_postgres *postgres, struct roger_err *err)
 {
 	struct rg_common *common = postgres->common;
 	bool still;
-	int r = beat(postgres, false, &still, err);
+	int r = say_alive(postgres, false, &still, err);
 
 	if (r == ROGER_OK && postgres->beats % NAME_EACH == 0)
 		r = name_standby(postgres, err);
@@ -506,7 +507,7 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 	struct rg_common *common = postgres->common;
 	struct row row;
 	bool goes_on;
-	int r = look(postgres, &row, err);
+	int r = look_at_row(postgres, &row, err);
 
 	if (r < 0)
 		return r;
@@ -521,9 +522,10 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 	pthread_mutex_unlock(&common->mutex);
 	/* Lines that are on no standby yet may vanish, and others come in their place. */
 	if (rg_kept_end(common->messages) != row.bytes)
-		r = barrier(postgres, err);
+		r = pass_barrier(postgres, err);
 	if (r == ROGER_OK)
-		r = goes_on ? follow(postgres, &row, false, err) : load(postgres, &row, err);
+		r = goes_on ? follow_row(postgres, &row, false, err)
+			    : load_all(postgres, &row, err);
 	/* When the connection is lost, what was read before stays right. */
 	*loaded = r == ROGER_OK || (goes_on && r == ROGER_ETIMEOUT);
 	if (r == ROGER_OK && row.age_ms > DEAD_MS)
@@ -536,7 +538,7 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 }
 
 /* Needs the mutex.  Sleep until the next step is due, or this process starts or stops leading. */
-static void rest(struct rg_postgres *postgres, int r)
+static void rest_until_due(struct rg_postgres *postgres, int r)
 {
 	const int64_t ms = r < 0 ? AGAIN_MS : postgres->leading ? BEAT_MS : FOLLOW_MS;
 	const int64_t until_ns = rg_clock_monotonic_ns() + ms * 1000000;
@@ -568,14 +570,14 @@ void *rg_pg_keep(void *postgres_)
 		leading |= postgres->leading;
 		postgres->trouble = err;
 		pthread_cond_broadcast(&common->covered_more);
-		rest(postgres, r);
+		rest_until_due(postgres, r);
 	}
 	leading = postgres->leading;
 	pthread_mutex_unlock(&common->mutex);
 	if (postgres->writes)
 		pthread_join(postgres->writer, NULL);
 	if (leading)
-		(void)!beat(postgres, true, &still, NULL);
+		(void)!say_alive(postgres, true, &still, NULL);
 	rg_link_close(&postgres->keep);
 	return NULL;
 }

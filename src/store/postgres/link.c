@@ -99,7 +99,7 @@ static bool is_state(const char *state, const char *start)
 
 /* Turn a failed result into an error, and clear it; NULL: the connection was lost.  The server's
  * message is about the statement; it never repeats the address. */
-static int fail(PGresult *result, struct roger_err *err)
+static int fail_result(PGresult *result, struct roger_err *err)
 {
 	const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 	const char *why = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
@@ -211,7 +211,7 @@ static void hold_streams(int held[3], int *ret_count)
 
 /* Connect.  The address overrides the options before it.  The socket must not become a standard
  * stream, which programs that we start would read. */
-static PGconn *connect(const struct rg_link *link)
+static PGconn *connect_link(const struct rg_link *link)
 {
 	static const char *const names[] = { "connect_timeout",	     "tcp_user_timeout",
 					     "keepalives_idle",	     "keepalives_interval",
@@ -268,7 +268,7 @@ int rg_link_open(struct rg_link *link, struct roger_err *err)
 		r = check_address(link, err);
 	while (r == ROGER_OK && !link->connection) {
 		start_ns = rg_clock_monotonic_ns();
-		link->connection = connect(link);
+		link->connection = connect_link(link);
 		if (PQstatus(link->connection) == CONNECTION_OK)
 			break;
 		rg_link_close(link);
@@ -302,7 +302,7 @@ static void note_role(struct rg_link *link, size_t role)
 
 /* Name a statement on this connection, and prepare it unless it is.  When there are too many, it
  * gets no name. */
-static bool prepare(struct rg_link *link, const char *sql, char name[16])
+static bool prepare_statement(struct rg_link *link, const char *sql, char name[16])
 {
 	size_t i, gap = RG_STATEMENTS_MAX;
 
@@ -320,7 +320,7 @@ static bool prepare(struct rg_link *link, const char *sql, char name[16])
 }
 
 /* Forget a statement whose preparing failed, maybe since one before it failed. */
-static void forget(struct rg_link *link, size_t slot)
+static void forget_statement(struct rg_link *link, size_t slot)
 {
 	if (slot < RG_STATEMENTS_MAX)
 		link->statements[slot] = NULL;
@@ -342,7 +342,7 @@ void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,
 		formats[count] = args->kind == RG_ARG_BYTES;
 		snprintf(numbers[count], sizeof *numbers, "%lld", (long long)args->number);
 	}
-	if (!prepare(link, sql, name) ||
+	if (!prepare_statement(link, sql, name) ||
 	    !PQsendQueryPrepared(link->connection, name, count, values, lengths, formats, 1)) {
 		rg_link_close(link);
 		return;
@@ -402,7 +402,7 @@ static PGresult *next_result(struct rg_link *link, int64_t until_ns)
 }
 
 /* The next result and its role; NULL: the connection is lost, and closed. */
-static PGresult *take(struct rg_link *link, unsigned *ret_role, int64_t until_ns)
+static PGresult *take_result(struct rg_link *link, unsigned *ret_role, int64_t until_ns)
 {
 	PGresult *result = NULL;
 
@@ -417,7 +417,7 @@ static PGresult *take(struct rg_link *link, unsigned *ret_role, int64_t until_ns
 	link->queued--;
 	link->asked -= *ret_role == RG_ROLE_ASKED;
 	if (*ret_role >= RG_ROLE_PARSED && is_failed(result))
-		forget(link, *ret_role - RG_ROLE_PARSED);
+		forget_statement(link, *ret_role - RG_ROLE_PARSED);
 	return result;
 }
 
@@ -428,7 +428,7 @@ static PGresult *take_asked(struct rg_link *link, int64_t until_ns)
 	PGresult *result, *refused = NULL;
 	unsigned role;
 
-	while ((result = take(link, &role, until_ns)) && role != RG_ROLE_ASKED) {
+	while ((result = take_result(link, &role, until_ns)) && role != RG_ROLE_ASKED) {
 		if (role >= RG_ROLE_PARSED && is_failed(result) && !refused)
 			refused = result;
 		else
@@ -448,7 +448,7 @@ void rg_link_drain(struct rg_link *link)
 	unsigned role;
 
 	while (link->connection && link->queued)
-		PQclear(take(link, &role, until_ns));
+		PQclear(take_result(link, &role, until_ns));
 }
 
 int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **ret_result,
@@ -457,7 +457,7 @@ int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **ret_result,
 	PGresult *result = take_asked(link, rg_clock_monotonic_ns() + wait_ms * 1000000);
 
 	if (is_failed(result))
-		return fail(result, err);
+		return fail_result(result, err);
 	if (ret_result)
 		*ret_result = result;
 	else
@@ -483,7 +483,7 @@ int rg_link_run(struct rg_link *link, const char *sql, int64_t *ret_number, stru
 	leave_pipeline(link->connection);
 	result = PQexec(link->connection, sql);
 	if (is_failed(result))
-		return fail(result, err);
+		return fail_result(result, err);
 	if (ret_number)
 		*ret_number = atoll(PQgetvalue(result, 0, 0));
 	PQclear(result);

@@ -42,7 +42,7 @@ static int migrate_to(struct rg_link *link, int64_t version, struct roger_err *e
 	return sql.failed ? rg_fail_memory(err) : rg_link_run(link, sql.data, NULL, err);
 }
 
-static int migrate(struct rg_link *link, int *ret_steps, struct roger_err *err)
+static int migrate_schema(struct rg_link *link, int *ret_steps, struct roger_err *err)
 {
 	int64_t version = 0;
 	int r;
@@ -98,7 +98,7 @@ static int add_workspace(struct rg_link *link, const char *name, bool second, st
 	return r == ROGER_OK && !there ? refuse_second(link, name, err) : r;
 }
 
-static int prepare(const char *address, bool second, int *ret_steps, struct roger_err *err)
+static int prepare_database(const char *address, bool second, int *ret_steps, struct roger_err *err)
 {
 	struct rg_link link = { .address = strdup(address) };
 	char *name;
@@ -109,7 +109,7 @@ static int prepare(const char *address, bool second, int *ret_steps, struct roge
 	name = rg_postgres_cut_name(link.address);
 	r = rg_link_open(&link, err);
 	if (r == ROGER_OK)
-		r = migrate(&link, ret_steps, err);
+		r = migrate_schema(&link, ret_steps, err);
 	if (r == ROGER_OK)
 		r = add_workspace(&link, name, second, err);
 	rg_link_close(&link);
@@ -119,13 +119,14 @@ static int prepare(const char *address, bool second, int *ret_steps, struct roge
 
 int rg_postgres_migrate(const char *address, int *ret_steps, struct roger_err *err)
 {
-	return prepare(address, true, ret_steps, err);
+	return prepare_database(address, true, ret_steps, err);
 }
 
 int rg_postgres_prepare(struct rg_workspace *workspace, int *ret_steps, struct roger_err *err)
 {
 	char *address = rg_postgres_address(workspace);
-	int r = address ? prepare(address, workspace->second, ret_steps, err) : rg_fail_memory(err);
+	int r = address ? prepare_database(address, workspace->second, ret_steps, err)
+			: rg_fail_memory(err);
 
 	free(address);
 	return r;

@@ -168,7 +168,7 @@ static int read_lines(struct rg_handle *handle, uint64_t journal, uint64_t from,
 
 /* ---------------------------------------------------------------- opening -- */
 
-static int ready(struct rg_handle *handle, struct roger_err *err)
+static int wait_until_ready(struct rg_handle *handle, struct roger_err *err)
 {
 	struct rg_common *common = handle->common;
 	bool looks;
@@ -202,7 +202,7 @@ static void free_postgres(struct rg_postgres *postgres)
 	free(postgres);
 }
 
-static void end(struct rg_common *common)
+static void end_postgres(struct rg_common *common)
 {
 	struct rg_postgres *postgres = common->kept_by;
 
@@ -252,7 +252,7 @@ static int find_workspace(struct rg_postgres *postgres, struct roger_err *err)
 }
 
 /* Begin with the first handle: connect, then let the threads do the rest. */
-static int begin(struct rg_handle *first, char *address, struct roger_err *err)
+static int begin_postgres(struct rg_handle *first, char *address, struct roger_err *err)
 {
 	struct rg_postgres *postgres = calloc(1, sizeof *postgres);
 	struct rg_common *common = first->common;
@@ -319,7 +319,7 @@ static int wait_decided(struct rg_postgres *postgres, struct roger_err *err)
 int rg_postgres_store_open(struct rg_workspace *workspace, const struct rg_store_above *above,
 			   struct rg_store **ret_store, struct roger_err *err)
 {
-	static const struct rg_keeping keeping = { ready, read_lines, end };
+	static const struct rg_keeping keeping = { wait_until_ready, read_lines, end_postgres };
 	static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 	char *address = rg_postgres_address(workspace);
 	struct rg_handle *handle;
@@ -332,7 +332,7 @@ int rg_postgres_store_open(struct rg_workspace *workspace, const struct rg_store
 	r = rg_common_open(address, &keeping, sizeof *handle, workspace, above, &handle, &fresh,
 			   err);
 	if (r == ROGER_OK && fresh)
-		r = begin(handle, address, err);
+		r = begin_postgres(handle, address, err);
 	else
 		free(address);
 	pthread_mutex_unlock(&opening);

@@ -199,7 +199,7 @@ static void put_batch(struct rg_postgres *postgres, const struct batch *batch)
 enum fate { WRITTEN, NOT_YET, REFUSED };
 
 /* Was the batch written?  Nobody else writes in this generation. */
-static enum fate look(struct rg_postgres *postgres, const struct batch *batch)
+static enum fate look_at_fate(struct rg_postgres *postgres, const struct batch *batch)
 {
 	PGresult *result = NULL;
 	enum fate fate = NOT_YET;
@@ -230,7 +230,7 @@ static bool go_on(struct rg_postgres *postgres, const struct batch *batch)
 }
 
 /* Wait until what is written is on disk and on the standby. */
-static bool cover(struct rg_postgres *postgres)
+static bool cover_writes(struct rg_postgres *postgres)
 {
 	rg_pg_put_barrier(&postgres->write);
 	return rg_pg_take_barrier(&postgres->write, NULL) == ROGER_OK;
@@ -282,11 +282,11 @@ static enum fate write_batch(struct rg_postgres *postgres, const struct batch *b
 			continue;
 		}
 		if (asked)
-			fate = look(postgres, batch);
+			fate = look_at_fate(postgres, batch);
 		if (fate == REFUSED)
 			return fate;
 		if (fate == WRITTEN)
-			covered = cover(postgres);
+			covered = cover_writes(postgres);
 		else if (postgres->write.connection)
 			fate = write_once(postgres, batch, &covered);
 		if (!covered && !go_on(postgres, batch))
@@ -299,7 +299,7 @@ static enum fate write_batch(struct rg_postgres *postgres, const struct batch *b
 }
 
 /* Needs the mutex.  Cover the batch, or stop leading. */
-static void settle(struct rg_postgres *postgres, const struct batch *batch, enum fate fate)
+static void settle_batch(struct rg_postgres *postgres, const struct batch *batch, enum fate fate)
 {
 	struct rg_common *common = postgres->common;
 
@@ -335,7 +335,7 @@ void *rg_pg_write(void *postgres_)
 		make_arrays(&batch);
 		fate = write_batch(postgres, &batch);
 		pthread_mutex_lock(&common->mutex);
-		settle(postgres, &batch, fate);
+		settle_batch(postgres, &batch, fate);
 		free_batch(&batch);
 	}
 	pthread_mutex_unlock(&common->mutex);

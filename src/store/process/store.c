@@ -36,20 +36,20 @@ enum { QUEUE_BYTES_MAX = 32 << 20 };
 static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct rg_common *all;
 
-static struct rg_handle *of(struct rg_store *store)
+static struct rg_handle *handle_of(struct rg_store *store)
 {
 	return (struct rg_handle *)store;
 }
 
-static struct rg_common *enter(struct rg_store *store)
+static struct rg_common *enter_common(struct rg_store *store)
 {
-	struct rg_common *common = of(store)->common;
+	struct rg_common *common = handle_of(store)->common;
 
 	pthread_mutex_lock(&common->mutex);
 	return common;
 }
 
-static void leave(struct rg_common *common)
+static void leave_common(struct rg_common *common)
 {
 	pthread_mutex_unlock(&common->mutex);
 }
@@ -86,7 +86,7 @@ void rg_change_free(struct rg_change *change)
 
 /* If the answer is to be kept with it, let the change stay in the queue until the answer is
  * there. */
-static void hold(struct rg_handle *handle, struct rg_change *change)
+static void hold_change(struct rg_handle *handle, struct rg_change *change)
 {
 	if (!handle->base.request[0])
 		return;
@@ -97,8 +97,8 @@ static void hold(struct rg_handle *handle, struct rg_change *change)
 }
 
 /* Queue a change for the keeper; without a keeper it is covered at once. */
-static int queue(struct rg_handle *handle, const struct rg_change *what, struct roger_str bytes,
-		 bool durable, struct roger_err *err)
+static int queue_change(struct rg_handle *handle, const struct rg_change *what,
+			struct roger_str bytes, bool durable, struct roger_err *err)
 {
 	struct rg_common *common = handle->common;
 	struct rg_change *change;
@@ -122,7 +122,7 @@ static int queue(struct rg_handle *handle, const struct rg_change *what, struct 
 		return rg_fail_memory(err);
 	}
 	if (durable)
-		hold(handle, change);
+		hold_change(handle, change);
 	*common->end = change;
 	common->end = &change->next;
 	common->waiting_bytes += bytes.length;
@@ -141,7 +141,7 @@ static int queue_lines(struct rg_handle *handle, struct rg_kept_journal *journal
 	int r;
 
 	memcpy(change.name, journal->name, sizeof change.name);
-	r = queue(handle, &change, lines, durable, err);
+	r = queue_change(handle, &change, lines, durable, err);
 	journal->change = handle->common->changes;
 	return r;
 }
@@ -311,7 +311,7 @@ static int put_answer(struct rg_handle *handle, struct roger_str text, struct ro
 	handle->group = 0;
 	/* The changes went out already, since others waited for them: queue the answer alone. */
 	if (text.data && !change && !is_over(handle)) {
-		r = queue(handle, &alone, RG_STR(""), false, err);
+		r = queue_change(handle, &alone, RG_STR(""), false, err);
 		change = handle->common->first;
 		while (r == ROGER_OK && change && change->count != handle->last)
 			change = change->next;
@@ -358,16 +358,16 @@ static int fail_led(const struct rg_handle *handle, struct roger_err *err)
 /* Enter, if this process may answer. */
 static int enter_ready(struct rg_store *base, struct rg_common **ret_common, struct roger_err *err)
 {
-	struct rg_handle *handle = of(base);
+	struct rg_handle *handle = handle_of(base);
 	const struct rg_keeping *keeping = handle->common->keeping;
 	int r = keeping && !handle->inner ? keeping->ready(handle, err) : ROGER_OK;
 
 	if (r < 0)
 		return r;
-	*ret_common = enter(base);
+	*ret_common = enter_common(base);
 	begin_job(handle);
 	if (is_over(handle) || (base->asked && !handle->leads)) {
-		leave(*ret_common);
+		leave_common(*ret_common);
 		return fail_led(handle, err);
 	}
 	return ROGER_OK;
@@ -434,22 +434,23 @@ static int add_file(const struct rg_handle *handle, enum rg_log log, const char 
 		err);
 }
 
-static int list(struct rg_store *base, enum rg_log log, struct roger_str owner,
-		struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
+static int process_list(struct rg_store *base, enum rg_log log, struct roger_str owner,
+			struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
 {
 	const struct rg_kept_journal *journal;
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 	char name[RG_FILE_NAME_BYTES];
 	int r = ROGER_OK;
 
 	name_of(log, owner, name);
 	if (rg_kinds[log].file || owner.length)
-		r = add_file(of(base), log, name, arena, files, err);
+		r = add_file(handle_of(base), log, name, arena, files, err);
 	else
 		for (journal = common->journals; journal && r == ROGER_OK; journal = journal->next)
 			if (journal->log == log)
-				r = add_file(of(base), log, journal->name, arena, files, err);
-	leave(common);
+				r = add_file(handle_of(base), log, journal->name, arena, files,
+					     err);
+	leave_common(common);
 	return r;
 }
 
@@ -467,8 +468,8 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 	file->inode = journal ? journal->number : 0;
 	file->size = journal ? rg_kept_end(journal) : 0;
 	if (journal && file->log != RG_LOG_MESSAGES)
-		r = wait_shown(of(base), journal->change, err);
-	leave(common);
+		r = wait_shown(handle_of(base), journal->change, err);
+	leave_common(common);
 	return r;
 }
 
@@ -539,7 +540,7 @@ static int read_kept(struct rg_handle *handle, const struct rg_kept_journal *jou
 static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
 		      char *room, size_t want, size_t *ret_got, struct roger_err *err)
 {
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 	const struct rg_kept_journal *journal =
 		rg_common_journal(common, file->log, file->name.data, false);
 	int r;
@@ -549,19 +550,21 @@ static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uin
 		r = rg_fail(err, ROGER_EIO, 0, "'%.*s' was replaced while it was read",
 			    RG_STR_ARGS(file->shown));
 	else
-		r = read_kept(of(base), journal, from, room, want, ret_got, err);
-	leave(common);
+		r = read_kept(handle_of(base), journal, from, room, want, ret_got, err);
+	leave_common(common);
 	return r;
 }
 
 /* Needs the mutex. */
 static int check_changes(struct rg_store *base, struct roger_err *err)
 {
-	return of(base)->common->trails || is_over(of(base)) ? fail_led(of(base), err) : ROGER_OK;
+	return handle_of(base)->common->trails || is_over(handle_of(base))
+		       ? fail_led(handle_of(base), err)
+		       : ROGER_OK;
 }
 
-static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
-	       struct roger_str entries, bool durable, struct roger_err *err)
+static int process_add(struct rg_store *base, enum rg_log log, struct roger_str owner,
+		       struct roger_str entries, bool durable, struct roger_err *err)
 {
 	struct rg_kept_journal *journal;
 	char name[RG_FILE_NAME_BYTES];
@@ -584,15 +587,15 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 			rg_buf_add_str(&journal->text, entries);
 		r = journal->text.failed
 			    ? rg_fail_memory(err)
-			    : queue_lines(of(base), journal, start,
+			    : queue_lines(handle_of(base), journal, start,
 					  (struct roger_str){ journal->text.data +
 								      (start - journal->from),
 							      rg_kept_end(journal) - start },
 					  durable, err);
 		if (r == ROGER_OK && durable)
-			r = wait_covered(of(base), journal->change, 0, err);
+			r = wait_covered(handle_of(base), journal->change, 0, err);
 	}
-	leave(common);
+	leave_common(common);
 	return r;
 }
 
@@ -624,14 +627,15 @@ static int keep_lines(struct rg_handle *handle, struct rg_kept_journal *journal,
 	journal->from = journal->marked = 0;
 	journal->chain = chain;
 	change.number = journal->number = new_number(handle->common);
-	r = queue(handle, &change, RG_STR(""), true, err);
+	r = queue_change(handle, &change, RG_STR(""), true, err);
 	if (r == ROGER_OK)
 		r = queue_lines(handle, journal, 0, rg_buf_str(&journal->text), true, err);
 	return r == ROGER_OK ? wait_covered(handle, journal->change, 0, err) : r;
 }
 
-static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,
-		   rg_drop_line *drop, void *context, int64_t *ret_dropped, struct roger_err *err)
+static int process_rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,
+			   rg_drop_line *drop, void *context, int64_t *ret_dropped,
+			   struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf kept = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -649,7 +653,7 @@ static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owne
 	journal = rg_common_journal(common, log, name, false);
 	r = check_changes(base, err);
 	if (r == ROGER_OK && journal)
-		r = read_all(of(base), journal, &text, err);
+		r = read_all(handle_of(base), journal, &text, err);
 	rest = r == ROGER_OK ? rg_buf_str(&text) : RG_STR("");
 	while (rest.length) {
 		line = (struct roger_str){ rest.data,
@@ -665,8 +669,8 @@ static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owne
 	if (r == ROGER_OK && kept.failed)
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK && *ret_dropped)
-		r = keep_lines(of(base), journal, &kept, chain, err);
-	leave(common);
+		r = keep_lines(handle_of(base), journal, &kept, chain, err);
+	leave_common(common);
 	return r;
 }
 
@@ -726,7 +730,7 @@ static void forget_figures(struct rg_common *common)
 }
 
 /* Compare with the witness: at its end there must be a line end, with its chain. */
-static void compare(struct rg_common *common, uint64_t end, uint64_t chain)
+static void compare_witness(struct rg_common *common, uint64_t end, uint64_t chain)
 {
 	const struct rg_figure *witness = &common->witness;
 
@@ -736,7 +740,7 @@ static void compare(struct rg_common *common, uint64_t end, uint64_t chain)
 }
 
 /* Needs the mutex.  Add the lines of messages from this byte on to the figures. */
-static int adopt(struct rg_handle *handle, uint64_t from, struct roger_err *err)
+static int adopt_lines(struct rg_handle *handle, uint64_t from, struct roger_err *err)
 {
 	struct rg_common *common = handle->common;
 	RG_CLEANUP(rg_lines_deinit)
@@ -759,7 +763,7 @@ static int adopt(struct rg_handle *handle, uint64_t from, struct roger_err *err)
 			r = rg_fail_memory(err);
 		if (r < 0)
 			break;
-		compare(common, lines.at, chain.value);
+		compare_witness(common, lines.at, chain.value);
 	}
 	common->messages->chain = chain.value;
 	common->doubt = chain.doubt;
@@ -781,7 +785,7 @@ void rg_common_begin(struct rg_handle *handle)
 static void compute_figures(struct rg_handle *handle)
 {
 	rg_common_begin(handle);
-	if (adopt(handle, 0, NULL) < 0)
+	if (adopt_lines(handle, 0, NULL) < 0)
 		handle->common->stale = true;
 }
 
@@ -793,20 +797,20 @@ int rg_common_follow(struct rg_handle *handle, struct roger_str lines, struct ro
 	rg_buf_add_str(&messages->text, lines);
 	if (messages->text.failed)
 		return rg_fail_memory(err);
-	return adopt(handle, from, err);
+	return adopt_lines(handle, from, err);
 }
 
 /* Needs the mutex. */
 static void make_sound(struct rg_store *base)
 {
-	if (of(base)->common->stale)
-		compute_figures(of(base));
+	if (handle_of(base)->common->stale)
+		compute_figures(handle_of(base));
 }
 
 /* Enter, with figures up to date. */
 static struct rg_common *enter_sound(struct rg_store *base)
 {
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 
 	make_sound(base);
 	return common;
@@ -828,8 +832,8 @@ static uint64_t state_bytes(const struct rg_common *common)
 	return document ? document->text.length : 0;
 }
 
-static bool figure(struct rg_store *base, const struct rg_figure_key *key,
-		   struct rg_figure *ret_figure)
+static bool process_figure(struct rg_store *base, const struct rg_figure_key *key,
+			   struct rg_figure *ret_figure)
 {
 	struct rg_common *common = enter_sound(base);
 	const struct rg_kept_agent *agent;
@@ -844,7 +848,7 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 		found = agent != NULL;
 		if (found)
 			*ret_figure = agent->named.figure;
-		leave(common);
+		leave_common(common);
 		return found;
 	case RG_FIGURE_COUNT:
 		count = rg_table_find(&common->counts, key->hash);
@@ -866,14 +870,14 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 	case RG_FIGURE_DAMAGED:
 		break;
 	}
-	leave(common);
+	leave_common(common);
 	return ret_figure->count > 0;
 }
 
 static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 		       const struct rg_figure *figure)
 {
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 	struct count *count;
 	bool fresh;
 
@@ -888,7 +892,7 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 	} else {
 		common->witness = *figure;
 	}
-	leave(common);
+	leave_common(common);
 }
 
 static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure *ret_named)
@@ -902,32 +906,32 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
 	++*i;
 	if (agent)
 		*ret_named = agent->named;
-	leave(common);
+	leave_common(common);
 	return agent != NULL;
 }
 
 /* Figures do not outlive the process.  What the caller derives from lines that are kept may:
  * true. */
-static bool keep(struct rg_store *base, enum rg_keep what)
+static bool process_keep(struct rg_store *base, enum rg_keep what)
 {
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 	const bool kept = common->keeping && what == RG_KEEP_NOW;
 
 	common->stale |= what == RG_KEEP_NOTHING;
-	leave(common);
+	leave_common(common);
 	return kept;
 }
 
 /* -------------------------------------------------------------- messages -- */
 
-static void head(struct rg_store *base, struct rg_head *ret_head)
+static void process_head(struct rg_store *base, struct rg_head *ret_head)
 {
 	struct rg_common *common = enter_sound(base);
 	const struct rg_held *held;
 
-	begin_job(of(base));
+	begin_job(handle_of(base));
 	*ret_head = (struct rg_head){ .wake = common->wake };
-	if (of(base)->leads)
+	if (handle_of(base)->leads)
 		*ret_head = (struct rg_head){ .shared = &common->shared,
 					      .end = rg_kept_end(common->messages),
 					      .lines = common->lines,
@@ -937,7 +941,7 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 	for (held = common->held; held; held = held->next)
 		if (held->owner == base)
 			ret_head->held |= 1U << held->which;
-	leave(common);
+	leave_common(common);
 }
 
 /* Is the last line unchanged, as far as it is in memory? */
@@ -969,15 +973,15 @@ static void check_end(struct rg_common *common)
 /* Needs the mutex. */
 static int check_standing(struct rg_store *base, struct roger_err *err)
 {
-	const struct rg_handle *handle = of(base);
+	const struct rg_handle *handle = handle_of(base);
 
 	if (handle->common->standing == RG_LIVE || handle->workspace->moving)
 		return ROGER_OK;
-	rg_common_note_standing(of(base));
+	rg_common_note_standing(handle_of(base));
 	return rg_store_fail_moved(base, err);
 }
 
-static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
+static int process_settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
 {
 	struct rg_common *common;
 	int r = enter_ready(base, &common, err);
@@ -988,7 +992,7 @@ static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *er
 	r = check_standing(base, err);
 	check_end(common);
 	*ret_end = common->durable;
-	leave(common);
+	leave_common(common);
 	return r;
 }
 
@@ -1023,10 +1027,10 @@ static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, si
 }
 
 /* While RG_LOCK_APPEND is held, figures are up to date; if it was lost, nothing is written. */
-static int append(struct rg_store *base, rg_compose *compose, void *context, uint64_t *ret_end,
-		  struct roger_err *err)
+static int process_append(struct rg_store *base, rg_compose *compose, void *context,
+			  uint64_t *ret_end, struct roger_err *err)
 {
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 	struct rg_buf out = { .maximum = SIZE_MAX };
 	uint64_t chain = common->messages->chain, before = 0;
 	size_t line, start = 0, last = 0;
@@ -1035,7 +1039,7 @@ static int append(struct rg_store *base, rg_compose *compose, void *context, uin
 	rg_assert(rg_store_took(base, RG_LOCK_APPEND));
 	*ret_end = 0;
 	if (!is_held(common, base, RG_LOCK_APPEND)) {
-		leave(common);
+		leave_common(common);
 		return ROGER_OK;
 	}
 	for (line = 0; compose(context, line, &out); line++) {
@@ -1050,18 +1054,18 @@ static int append(struct rg_store *base, rg_compose *compose, void *context, uin
 	if (out.failed)
 		r = rg_fail_memory(err);
 	else if (out.length)
-		r = append_lines(of(base), &out, line, last, before, chain, err);
+		r = append_lines(handle_of(base), &out, line, last, before, chain, err);
 	if (r == ROGER_OK)
 		*ret_end = rg_kept_end(common->messages);
 	rg_buf_deinit(&out);
-	leave(common);
+	leave_common(common);
 	return r;
 }
 
 static int sync_journal(struct rg_store *base, const struct rg_log_file *file, uint64_t end,
 			struct roger_err *err)
 {
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 	const struct rg_kept_journal *journal = NULL;
 	int r = ROGER_OK;
 
@@ -1070,18 +1074,18 @@ static int sync_journal(struct rg_store *base, const struct rg_log_file *file, u
 		pthread_cond_broadcast(&common->covered_more);
 	} else if (file && file->log != RG_LOG_MESSAGES) {
 		journal = rg_common_journal(common, file->log, file->name.data, false);
-		r = journal ? wait_shown(of(base), journal->change, err) : ROGER_OK;
+		r = journal ? wait_shown(handle_of(base), journal->change, err) : ROGER_OK;
 	} else {
-		r = wait_covered(of(base), 0, end, err);
+		r = wait_covered(handle_of(base), 0, end, err);
 	}
-	leave(common);
+	leave_common(common);
 	return r;
 }
 
 static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
 {
 	const int64_t until_ns = after_ms(wait_ms);
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 	struct rg_sleeper self = { .next = common->sleepers, .names = base->names };
 	struct rg_sleeper **place = &common->sleepers;
 
@@ -1099,7 +1103,7 @@ static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
 		*place = self.next;
 		pthread_cond_destroy(&self.called);
 	}
-	leave(common);
+	leave_common(common);
 }
 
 /* ----------------------------------------------------------------- locks -- */
@@ -1124,8 +1128,8 @@ static int check_open(const struct rg_common *common, struct roger_err *err)
 	return rg_fail(err, ROGER_EDATA, 0, "messages are not what was written");
 }
 
-static int take(struct rg_common *common, const struct rg_lock_wish *wish, struct rg_handle *owner,
-		struct roger_err *err)
+static int take_lock(struct rg_common *common, const struct rg_lock_wish *wish,
+		     struct rg_handle *owner, struct roger_err *err)
 {
 	const int64_t until_ns = after_ms(rg_store_wait_ms(&owner->base, wish->wait_ms));
 	struct rg_held *held;
@@ -1150,9 +1154,9 @@ static int take(struct rg_common *common, const struct rg_lock_wish *wish, struc
 	return ROGER_OK;
 }
 
-static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
+static void process_unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
 {
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 	struct rg_held **place = find_held(common, which, agent), *held = *place;
 
 	base->taken &= ~(1U << which);
@@ -1161,10 +1165,11 @@ static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger
 		free(held);
 	}
 	pthread_cond_broadcast(&common->freed);
-	leave(common);
+	leave_common(common);
 }
 
-static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
+static int process_lock(struct rg_store *base, const struct rg_lock_wish *wish,
+			struct roger_err *err)
 {
 	struct rg_lock_wish wanted = *wish;
 	struct rg_common *common;
@@ -1181,16 +1186,16 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 	    wish->which != RG_LOCK_WAKE)
 		r = check_changes(base, err);
 	if (r == ROGER_OK)
-		r = take(common, &wanted, of(base), err);
+		r = take_lock(common, &wanted, handle_of(base), err);
 	base->taken |= r == ROGER_OK ? 1U << wish->which : 0;
 	if (r == ROGER_OK && wish->which == RG_LOCK_APPEND) {
 		make_sound(base);
 		check_end(common);
 		r = check_open(common, err);
 		if (r < 0)
-			unlock(base, RG_LOCK_APPEND, wanted.agent);
+			process_unlock(base, RG_LOCK_APPEND, wanted.agent);
 	}
-	leave(common);
+	leave_common(common);
 	return r;
 }
 
@@ -1226,8 +1231,8 @@ struct rg_kept_document *rg_common_document(struct rg_common *common, enum rg_do
 	return document;
 }
 
-static int get(struct rg_store *base, enum rg_document which, struct roger_str name,
-	       struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err)
+static int process_get(struct rg_store *base, enum rg_document which, struct roger_str name,
+		       struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err)
 {
 	const struct rg_kept_document *document;
 	char file[RG_FILE_NAME_BYTES];
@@ -1243,11 +1248,11 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 	/* Do not wait for message-state.json: it is read when a handle is opened, and says
 	 * nothing that lines do not. */
 	if (document && which != RG_DOCUMENT_STATE)
-		r = wait_shown(of(base), document->change, err);
+		r = wait_shown(handle_of(base), document->change, err);
 	if (document && r == ROGER_OK &&
 	    !rg_arena_copy(arena, rg_buf_str(&document->text), ret_text))
 		r = rg_fail_memory(err);
-	leave(common);
+	leave_common(common);
 	return r;
 }
 
@@ -1266,7 +1271,7 @@ static int put_document(struct rg_handle *handle, enum rg_document which, const 
 	if (document->text.failed)
 		return rg_fail_memory(err);
 	memcpy(change.name, document->name, sizeof change.name);
-	r = queue(handle, &change, text, durable, err);
+	r = queue_change(handle, &change, text, durable, err);
 	document->change = handle->common->changes;
 	return r;
 }
@@ -1280,7 +1285,7 @@ static int put_move(struct rg_handle *handle, struct roger_str text, struct roge
 	int r;
 
 	change.standing = rg_store_read_standing(text, &place);
-	r = queue(handle, &change, place, true, err);
+	r = queue_change(handle, &change, place, true, err);
 	if (r < 0)
 		return r;
 	common->standing = handle->base.standing = change.standing;
@@ -1289,9 +1294,9 @@ static int put_move(struct rg_handle *handle, struct roger_str text, struct roge
 	return ROGER_OK;
 }
 
-static int put(struct rg_store *base, enum rg_document which, struct roger_str name,
-	       const struct roger_str *before, struct roger_str after, bool durable,
-	       struct roger_err *err)
+static int process_put(struct rg_store *base, enum rg_document which, struct roger_str name,
+		       const struct roger_str *before, struct roger_str after, bool durable,
+		       struct roger_err *err)
 {
 	const struct rg_kept_document *document;
 	char file[RG_FILE_NAME_BYTES];
@@ -1299,9 +1304,9 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 	int r;
 
 	if (which == RG_DOCUMENT_ANSWER) {
-		common = enter(base);
-		r = put_answer(of(base), after, err);
-		leave(common);
+		common = enter_common(base);
+		r = put_answer(handle_of(base), after, err);
+		leave_common(common);
 		return r;
 	}
 	r = enter_ready(base, &common, err);
@@ -1318,16 +1323,17 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 			    RG_STR_ARGS(name));
 	if (r == ROGER_OK)
 		r = which == RG_DOCUMENT_MOVE
-			    ? put_move(of(base), after, err)
-			    : put_document(of(base), which, file, after, durable, err);
+			    ? put_move(handle_of(base), after, err)
+			    : put_document(handle_of(base), which, file, after, durable, err);
 	if (r == ROGER_OK && durable)
-		r = wait_covered(of(base), common->changes, 0, err);
-	leave(common);
+		r = wait_covered(handle_of(base), common->changes, 0, err);
+	leave_common(common);
 	return r;
 }
 
-static int runs(struct rg_store *base, rg_run_wanted *wanted, void *context, struct rg_arena *arena,
-		struct rg_run_texts *ret_runs, struct roger_err *err)
+static int process_runs(struct rg_store *base, rg_run_wanted *wanted, void *context,
+			struct rg_arena *arena, struct rg_run_texts *ret_runs,
+			struct roger_err *err)
 {
 	const struct rg_kept_document *document;
 	struct {
@@ -1345,7 +1351,7 @@ static int runs(struct rg_store *base, rg_run_wanted *wanted, void *context, str
 	     document = document->next) {
 		if (document->which != RG_DOCUMENT_RUN)
 			continue;
-		r = wait_shown(of(base), document->change, err);
+		r = wait_shown(handle_of(base), document->change, err);
 		run = rg_arena_push(arena, &found.items, &found.count, sizeof *run);
 		copied = run && rg_arena_copy(arena, rg_str(document->name), &run->file);
 		if (!copied)
@@ -1355,16 +1361,16 @@ static int runs(struct rg_store *base, rg_run_wanted *wanted, void *context, str
 			copied = rg_arena_copy(arena, rg_buf_str(&document->text), &run->text);
 	}
 	*ret_runs = (struct rg_run_texts){ found.items, found.count };
-	leave(common);
+	leave_common(common);
 	return r == ROGER_OK && !copied ? rg_fail_memory(err) : r;
 }
 
 /* ---------------------------------------------------------------- moving -- */
 
-static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
-		 struct roger_str lines, struct roger_err *err)
+static int process_bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
+			 struct roger_str lines, struct roger_err *err)
 {
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 	struct rg_change change = { .kind = RG_CHANGE_REWRITE, .log = file->log };
 	struct rg_kept_journal *journal;
 	int r = check_changes(base, err);
@@ -1378,21 +1384,22 @@ static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t
 		change.number = journal->number = new_number(common);
 		rg_buf_clear(&journal->text);
 		journal->from = journal->marked = journal->chain = 0;
-		r = queue(of(base), &change, RG_STR(""), true, err);
+		r = queue_change(handle_of(base), &change, RG_STR(""), true, err);
 	}
 	if (journal && r == ROGER_OK) {
 		rg_buf_add_str(&journal->text, lines);
 		rg_chain_follow(lines, &journal->chain);
-		r = journal->text.failed ? rg_fail_memory(err)
-					 : queue_lines(of(base), journal, from, lines, true, err);
+		r = journal->text.failed
+			    ? rg_fail_memory(err)
+			    : queue_lines(handle_of(base), journal, from, lines, true, err);
 	}
 	if (r == ROGER_OK && !common->keeping)
 		common->durable = rg_kept_end(common->messages);
 	if (r == ROGER_OK && journal)
-		r = wait_covered(of(base), journal->change, 0, err);
+		r = wait_covered(handle_of(base), journal->change, 0, err);
 	if (r == ROGER_OK && common->keeping)
 		rg_common_trim(common);
-	leave(common);
+	leave_common(common);
 	return r == ROGER_OK && !journal ? rg_fail_memory(err) : r;
 }
 
@@ -1544,10 +1551,10 @@ static void free_common(struct rg_common *common)
 /* Close the handle, and release its locks. */
 static struct rg_store *close_store(struct rg_store *base)
 {
-	struct rg_common *common = enter(base);
+	struct rg_common *common = enter_common(base);
 
 	drop_locks(common, base);
-	leave(common);
+	leave_common(common);
 	pthread_mutex_lock(&all_mutex);
 	if (--common->handles == 0 && (common->keeping || !common->brought))
 		free_common(common);
@@ -1558,26 +1565,26 @@ static struct rg_store *close_store(struct rg_store *base)
 
 static const struct rg_store_ops operations = {
 	.close = close_store,
-	.head = head,
-	.settle = settle,
-	.lock = lock,
-	.unlock = unlock,
-	.append = append,
+	.head = process_head,
+	.settle = process_settle,
+	.lock = process_lock,
+	.unlock = process_unlock,
+	.append = process_append,
 	.sync = sync_journal,
 	.wait = wait_for_sync,
-	.list = list,
+	.list = process_list,
 	.stat = stat_journal,
 	.read = read_bytes,
-	.add = add,
-	.rewrite = rewrite,
-	.figure = figure,
+	.add = process_add,
+	.rewrite = process_rewrite,
+	.figure = process_figure,
 	.put_figure = put_figure,
 	.next_figure = next_figure,
-	.get = get,
-	.put = put,
-	.runs = runs,
-	.keep = keep,
-	.bring = bring,
+	.get = process_get,
+	.put = process_put,
+	.runs = process_runs,
+	.keep = process_keep,
+	.bring = process_bring,
 };
 
 /* Needs all_mutex. */
@@ -1602,12 +1609,12 @@ struct rg_common *rg_common_find(const char *name)
 
 void rg_common_note_standing(struct rg_handle *handle)
 {
-	struct rg_common *common = enter(&handle->base);
+	struct rg_common *common = enter_common(&handle->base);
 
 	handle->base.standing = common->standing;
 	memcpy(handle->base.place, common->place, sizeof handle->base.place);
 	memcpy(handle->base.era, common->era, sizeof handle->base.era);
-	leave(common);
+	leave_common(common);
 }
 
 int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t size,
