@@ -217,15 +217,17 @@ static void say_prime(struct hook *hook)
 }
 
 /* Find mail that was never shown, to be freed; none if it cannot be read. */
-static void find_fresh(const struct hook *hook, struct roger_inbox_reply *ret_mail)
+static int find_fresh(const struct hook *hook, struct roger_inbox_reply *ret_mail)
 {
 	const struct roger_inbox_request request = {
 		.agent = hook->request.agent, .limit = SHOWN_MAX, .fresh = true, .unnoted = true
 	};
 	struct roger_err err = { 0 };
+	int r = roger_inbox(hook->roger, &request, ret_mail, &err);
 
-	if (roger_inbox(hook->roger, &request, ret_mail, &err) < 0)
+	if (r < 0)
 		say_trouble(hook, err.message);
+	return r;
 }
 
 static void say_mail(const struct hook *hook)
@@ -234,7 +236,7 @@ static void say_mail(const struct hook *hook)
 	struct cli_page page;
 	size_t shown = 0;
 
-	find_fresh(hook, &mail);
+	(void)find_fresh(hook, &mail);
 	if ((!mail.messages.count && !hook->beside) || !cli_page_begin(&page))
 		return;
 	if (mail.messages.count) {
@@ -292,20 +294,22 @@ static bool wait_for_mail(const struct hook *hook, char from[129], size_t *ret_c
 	struct roger_inbox_reply mail;
 	pid_t parent = getppid();
 	int tool = cli_tool_above(NULL);
+	int pause_ms = IDLE_FIRST_MS, r;
 	uint32_t mark = 0;
 
 	roger_watch(hook->roger, &mark, 0);
-	for (bool waited = is_waited_for(parent, tool, IDLE_FIRST_MS); waited;
-	     waited = is_waited_for(parent, tool, 0)) {
+	for (; is_waited_for(parent, tool, pause_ms); pause_ms = r < 0 ? IDLE_WAIT_MS : 0) {
 		mail = (struct roger_inbox_reply){ 0 };
-		find_fresh(hook, &mail);
+		r = find_fresh(hook, &mail);
 		*ret_count = mail.messages.count;
 		if (*ret_count)
 			snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from));
 		roger_reply_free(&mail);
 		if (*ret_count)
 			return is_waited_for(parent, tool, 0);
-		roger_watch(hook->roger, &mark, IDLE_WAIT_MS);
+		/* A failed look, as where the folder was removed, may itself look like news. */
+		if (r == ROGER_OK)
+			roger_watch(hook->roger, &mark, IDLE_WAIT_MS);
 	}
 	return false;
 }

@@ -167,6 +167,19 @@ second = subprocess.run(hook, stdin=subprocess.DEVNULL, timeout=10)
 print(second.returncode, first.poll())
 first.kill()
 END
+cat >gone.py <<'END'
+import os, shutil, subprocess, sys, time
+os.makedirs("gone")
+subprocess.run([sys.argv[1], "init", "-q"], cwd="gone", check=True)
+hook = subprocess.Popen([sys.argv[1], "hook", "claude", "idle", "--as", "lone"], cwd="gone", stdin=subprocess.DEVNULL)
+time.sleep(3)
+shutil.rmtree("gone")
+time.sleep(4)
+used = sum(map(int, open(f"/proc/{hook.pid}/stat").read().rsplit(") ", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+print(hook.poll(), "quiet" if used < 1 else f"{used} s of processor")
+hook.kill()
+END
+is "one whose workspace was removed rests" "$(below claude python3 gone.py "$ROGER")" "None quiet"
 is "one that waits is enough for a tool" "$(below claude python3 two.py "$ROGER")" "0 None"
 
 # ------------------------------------------------------------ neighbours run them, too
