@@ -262,6 +262,9 @@ static void *work_on_jobs(void *pool_)
 	}
 	pthread_cond_broadcast(&pool->come);
 	pthread_mutex_unlock(&serve->lock);
+	/* To close may take a while, and the last job is gone by now. */
+	if (roger)
+		roger_on_progress(roger, NULL, NULL);
 	roger_close(roger);
 	return NULL;
 }
