@@ -21,7 +21,7 @@ FAULTS = [  # file, what stands there, what in its place, and what the error say
     ("mail", "  messages    receipt[]", "  messages    reciept[]", "there is no record 'reciept'"),
     ("mail", "verb send(send) send: send", "verb send(sned) send: send", "there is no request 'sned'"),
     ("mail", "verb send(send) send: send", "verb send(send) sned: send", "there is no reply 'sned'"),
-    ("mail", "  is writes tool\n", "  is wirtes tool\n", "no flag 'wirtes'"),
+    ("mail", "  is writes tool own", "  is wirtes tool own", "no flag 'wirtes'"),
     ("mail", "  fails NOENT: reply_to", "  fails ENOENT: reply_to", "fails ENOENT: there is no such error"),
     ("mail", "  $ roger send bob", "  roger send bob", "expected: $ example"),
     ("mail", "request send\n", "rqeuest send\n", "expected enum, record"),

@@ -595,6 +595,12 @@ int64_t model_steps(const struct model *model, int which, enum roger_step step, 
 	return count;
 }
 
+/* Can it still be read in time?  What the clock said while it was ahead says nothing. */
+bool model_under_way(const struct mail *mail, int64_t now_ms)
+{
+	return !mail->archived_at_ms && mail->confirm_by_ms > now_ms && mail->at_ms <= now_ms;
+}
+
 bool model_letter_open(const struct model *model, const struct dead *dead, int64_t now_ms)
 {
 	const struct mail *mail = &model->mails[dead->mail];
@@ -602,7 +608,7 @@ bool model_letter_open(const struct model *model, const struct dead *dead, int64
 	return !mail->read_at_ms && !mail->in_place_ms &&
 	       (dead->status == ROGER_UNDELIVERED ||
 		(dead->status == ROGER_REDELIVERED && !mail->archived_at_ms &&
-		 (dead->worn ? mail->dead_at_ms > 0 : mail->confirm_by_ms <= now_ms)));
+		 (dead->worn ? mail->dead_at_ms > 0 : !model_under_way(mail, now_ms))));
 }
 
 enum roger_step model_reached(const struct model *model, int which, int64_t now_ms)

@@ -119,6 +119,7 @@ int64_t model_steps(const struct model *model, int mail, enum roger_step step, i
 enum roger_step model_reached(const struct model *model, int mail, int64_t now_ms);
 
 /* One more attempt that is over without a reading leaves a letter to be delivered. */
+bool model_under_way(const struct mail *mail, int64_t now_ms);
 bool model_letter_open(const struct model *model, const struct dead *dead, int64_t now_ms);
 
 /* Were too many leases of it left to expire, which nobody has noticed? */

@@ -1435,8 +1435,8 @@ static void check_waiting(int64_t now_ms)
 			expired += mail->leases - 1;
 		else if (!mail->dead_at_ms)
 			expired += mail->leases;
-		overdue += mail->confirm_by_ms && mail->confirm_by_ms <= now_ms;
-		waiting += mail->confirm_by_ms > now_ms;
+		overdue += mail->confirm_by_ms && !model_under_way(mail, now_ms);
+		waiting += model_under_way(mail, now_ms);
 	}
 	agree("held", "status", concerns("held"), held);
 	agree("expired", "status", concerns("lease"), expired);
