@@ -13,7 +13,7 @@ static const enum cli_style styles[] = {
 	[ROGER_SUCCESS] = CLI_GREEN, [ROGER_FAILURE] = CLI_RED, [ROGER_IN_PROGRESS] = CLI_YELLOW
 };
 
-/* Texts and numbers of details, but for who, the verb and what is the same on each line. */
+/* Add the texts and numbers of details, except members that add_entry() shows and the epoch. */
 static void add_rest(const struct rg_value *details, struct rg_buf *out)
 {
 	static const char *const told[] = { "tool", "verb", "agent", "epoch", NULL };
@@ -30,7 +30,7 @@ static void add_rest(const struct rg_value *details, struct rg_buf *out)
 	}
 }
 
-/* Who did what, to what, and what came of it. */
+/* Add a row for an entry: its time, agent, verb, task, status and message. */
 static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -156,7 +156,7 @@ struct listing {
 	int64_t printed;
 	int64_t next; /* 0: that was all */
 	bool started;
-	struct rg_buf lines; /* bad ones, for the end of --json */
+	struct rg_buf lines; /* bad lines, for the end of --json */
 };
 
 static void print_list(struct listing *listing, const struct roger_activity_list *activities)
@@ -190,7 +190,7 @@ static int print_page(struct listing *listing, struct roger_err *err)
 	print_list(listing, &reply.activities);
 	if (run->form != CLI_JSON && !run->quiet)
 		print_bad_lines(&reply.lines);
-	/* The bad ones of all pages are members of the array in which they end. */
+	/* The bad lines of all pages go into one array after the activities. */
 	for (i = 0; run->form == CLI_JSON && i < reply.lines.count; i++) {
 		rg_buf_add_text(&listing->lines, listing->lines.length ? "," : "");
 		rg_words_encode(&rg_bad_line_record, &reply.lines.items[i], &listing->lines);
@@ -224,7 +224,7 @@ static void print_end(struct listing *listing)
 
 enum { LOOK_MS = 500 };
 
-/* The line of the entry before the last ones that are shown first. */
+/* Find the line after which --follow starts, before the last --limit entries; 0: show all. */
 static int find_start(const struct cli_run *run, int64_t *ret_line, struct roger_err *err)
 {
 	struct roger_activity_request request = *(struct roger_activity_request *)run->request;
@@ -244,8 +244,8 @@ static int find_start(const struct cli_run *run, int64_t *ret_line, struct roger
 	return r;
 }
 
-/* Each page begins with the entry that was printed last; where there is no such line any more, the
- * log was replaced and is shown from its start. */
+/* Print the entries after *line.  Each page begins with the entry that was printed last.  If that
+ * line is missing, the log was replaced: *line becomes 0, and the log is shown from its start. */
 static int print_news(struct listing *listing, int64_t *line, bool *ret_more, struct roger_err *err)
 {
 	struct roger_activity_request request =
@@ -302,7 +302,7 @@ static int follow_log(struct cli_run *run, struct roger_err *err)
 
 /* ----------------------------------------------------------------- pages -- */
 
-/* A page is bounded; a larger limit, or none, takes several. */
+/* A page has at most RG_PAGE_MAX entries; a larger limit, or none, needs several pages. */
 static int run_activity(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_activity_request *request = run->request;

@@ -1,4 +1,4 @@
-/* list: page by page until the end, unless a limit is given; or only how many. */
+/* list: print messages page by page up to the limit or the end, or only count them. */
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/mail.h"
@@ -6,7 +6,7 @@
 
 #include "cli/screen.h"
 
-/* more: some were printed before. */
+/* more: messages were printed before, so JSON needs a comma first. */
 static void print_messages(const struct cli_run *run, const struct roger_message_list *messages,
 			   bool more)
 {
@@ -21,10 +21,10 @@ static void print_messages(const struct cli_run *run, const struct roger_message
 	}
 }
 
-/* What was printed so far. */
+/* How far the printing got. */
 struct printed {
 	int64_t count;
-	int64_t total;	       /* as roger.h has it */
+	int64_t total;	       /* of the reply to the first page, as in roger.h */
 	struct roger_str next; /* where the next page starts, "" at the end; in the arena */
 };
 
@@ -75,7 +75,7 @@ static void print_end(const struct cli_run *run, const struct printed *printed)
 	}
 }
 
-/* On a terminal only the newest were asked for. */
+/* Say that only the newest messages were shown, and how many there are. */
 static int print_of_all(struct cli_run *run, int64_t shown, struct roger_err *err)
 {
 	RG_CLEANUP(roger_reply_free) struct roger_count_reply reply = { 0 };
@@ -113,7 +113,8 @@ static int print_count(struct cli_run *run, struct roger_err *err)
 
 enum { LAST_BYTES = 160, LOOK_MS = 1000 };
 
-/* The id of the message before the last ones that are shown first; "": all are shown. */
+/* Find the id after which --follow starts, before the last --limit messages.  If there are no more
+ * than these, last is not changed. */
 static int find_start(const struct cli_run *run, char last[LAST_BYTES], struct roger_err *err)
 {
 	struct roger_list_request request = *(struct roger_list_request *)run->request;
@@ -132,7 +133,7 @@ static int find_start(const struct cli_run *run, char last[LAST_BYTES], struct r
 	return r;
 }
 
-/* What came after the last one. */
+/* Print the messages after the id in last, and update last. */
 static int print_news(struct cli_run *run, char last[LAST_BYTES], bool *ret_more,
 		      struct roger_err *err)
 {
@@ -153,7 +154,7 @@ static int print_news(struct cli_run *run, char last[LAST_BYTES], bool *ret_more
 	return ROGER_OK;
 }
 
-/* A message that is archived before it is seen is shown, too. */
+/* Messages are sought in the archive, too, since one may be archived before it is seen. */
 static int follow_list(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_list_request *request = run->request;
@@ -183,7 +184,7 @@ static int follow_list(struct cli_run *run, struct roger_err *err)
 static int run_list(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_list_request *request = run->request;
-	/* On a terminal the newest are first, unless it goes on after one. */
+	/* On a terminal the newest messages are first, unless --after continues a list. */
 	const bool shown = cli_screen_folds() && run->form == CLI_HUMAN && !request->after.length;
 	const bool newest = shown && !request->limit;
 	/* Nobody reads a million lines. */
@@ -197,7 +198,7 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 	if (cli_given(run, "follow"))
 		return follow_list(run, err);
 	request->newest |= shown;
-	/* A page is bounded; a larger limit, or none, takes several. */
+	/* A page has at most RG_PAGE_MAX messages; a larger limit, or none, needs several pages. */
 	do {
 		left = wanted - printed.count;
 		request->limit = wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;

@@ -1,4 +1,4 @@
-/* inbox, receive, claim, ack, nack, show, wait. */
+/* inbox, receive, claim, ack, nack, show, wait: how their replies are printed for people. */
 #include "cli/mail.h"
 
 #include <errno.h>
@@ -16,12 +16,13 @@ enum {
 	WIDE = 120,
 	NUMBER_BYTES = 64,
 	ID_COLUMNS = 14,   /* a longer name with its number gives way to a piece of the id */
-	TEXT_COLUMNS = 40, /* at least, at 80 columns */
+	TEXT_COLUMNS = 40, /* the text gets at least these, on a terminal of 80 columns */
 	DATE_CHARS = 10,
-	WHOLE_MOST = 3, /* so many messages of an inbox are shown whole */
+	WHOLE_MOST = 3, /* an inbox with more messages is shown as a list */
 };
 
-/* The part of an id that no other one here has, to be typed: the beginning of its random digits. */
+/* Return the shortest part of the id, from the start of its random digits and at least PIECE long,
+ * that no other id in the list contains, so that a user can type it. */
 static struct roger_str piece_of(const struct roger_message_list *messages, size_t which)
 {
 	const struct roger_str id = messages->items[which].id;
@@ -40,7 +41,7 @@ static struct roger_str piece_of(const struct roger_message_list *messages, size
 	return piece;
 }
 
-/* "#3", or "#3@2" where it is not of this session: with the name before it, it can be typed. */
+/* Write "#3", or "#3@2" for a message of another session: NAME#3 can be typed as an id. */
 static const char *number_of(const struct roger_message *message, int64_t epoch,
 			     char to[NUMBER_BYTES])
 {
@@ -53,7 +54,7 @@ static const char *number_of(const struct roger_message *message, int64_t epoch,
 	return to;
 }
 
-/* The number of this session; 0: nobody knows. */
+/* Return the number of this session, or 0 if the call fails. */
 static int64_t epoch_of(const struct cli_run *run)
 {
 	const struct roger_session_request request = { 0 };
@@ -62,8 +63,8 @@ static int64_t epoch_of(const struct cli_run *run)
 	return roger_session(run->roger, &request, &reply, NULL) < 0 ? 0 : reply.epoch;
 }
 
-/* epoch: of this session, on a terminal; else 0.  reader: whose mail is shown, which may be for one
- * that it took over from; "": anybody's. */
+/* epoch: the number of this session on a terminal, else 0.  reader: the agent whose mailbox is
+ * shown, which may have mail of an agent that it took over from; or "". */
 static void print_route(const struct roger_message *message, int64_t epoch, struct roger_str reader)
 {
 	char number[NUMBER_BYTES];
@@ -87,7 +88,7 @@ static void print_state(const struct roger_message *message)
 		message->ack_note);
 }
 
-/* One message: a line that says who, what and when, then its text. */
+/* Print a message: a line with its sender, recipient, type, time and id, then its text. */
 static void print_message(const struct roger_message_list *messages, size_t which, int64_t epoch,
 			  struct roger_str reader)
 {
@@ -115,8 +116,8 @@ static void print_message(const struct roger_message_list *messages, size_t whic
 
 /* ------------------------------------------------------------ in columns -- */
 
-/* Where it is not narrow: the sender with its number, the recipient, the time, the id, the issue.
- */
+/* The cells of a wide terminal: the sender with its number, the recipient, the time, the id, the
+ * type, and the issue unless all messages have the same. */
 static void add_wide(struct cli_grid *grid, const struct roger_message_list *messages, size_t which,
 		     int64_t epoch, bool one_issue)
 {
@@ -134,8 +135,8 @@ static void add_wide(struct cli_grid *grid, const struct roger_message_list *mes
 	cli_grid_say(grid, CLI_CYAN, 0, one_issue ? "" : "%t", message->issue);
 }
 
-/* On a narrow terminal: what can be typed of its id, who else it is from or to, its age or its day.
- */
+/* The cells of a narrow terminal: NAME#N or a piece of the id, the sender or recipient, and the age
+ * or the day. */
 static void add_narrow(struct cli_grid *grid, const struct roger_message_list *messages,
 		       size_t which, int64_t epoch, struct roger_str reader)
 {
@@ -218,7 +219,7 @@ static void print_messages(const struct cli_run *run, const struct roger_message
 
 /* ------------------------------------------------------- inbox, receive -- */
 
-/* receive takes the same request. */
+/* Needs a request of inbox, or of receive, which has the same type. */
 static struct roger_str reader_of(const struct cli_run *run)
 {
 	return ((const struct roger_inbox_request *)run->request)->agent;
@@ -238,7 +239,7 @@ static void print_mail(const struct cli_run *run, const struct roger_inbox_reply
 		cli_say("\n%S%d more unread%.\n", CLI_DIM, more);
 }
 
-/* Print unread mail, which stays unread; on a terminal a line for each where there is much. */
+/* Print unread mail, which stays unread; on a terminal more than WHOLE_MOST messages are a list. */
 static void print_inbox(const struct cli_run *run)
 {
 	const struct roger_inbox_reply *reply = run->reply;
@@ -273,7 +274,7 @@ static void print_received(const struct cli_run *run)
 }
 
 CLI_COMMAND(inbox, "inbox", .paged = true, .run = run_inbox, .print = print_inbox, .nothing = true);
-/* These take mail and show it once, so nothing is taken when output is closed. */
+/* receive and claim show mail once, so they take nothing when standard output is closed. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {
 	(void)run;
@@ -286,7 +287,7 @@ CLI_COMMAND(receive, "receive", .prepare = must_be_heard, .print = print_receive
 
 /* ----------------------------------------------------------------- wait -- */
 
-/* A pointer without content. */
+/* Print a pointer to the mail, without its text. */
 static void print_wait(const struct cli_run *run)
 {
 	const struct roger_wait_reply *reply = run->reply;
@@ -298,7 +299,7 @@ static void print_wait(const struct cli_run *run)
 	if (!reply->found)
 		return;
 	cli_say("%t from %t%( #%d%) in %t\n", reply->id, reply->from, reply->seq, reply->issue);
-	/* Somebody waits for this line: it goes out before the files are closed. */
+	/* Somebody waits for this line, so it is written before the workspace is closed. */
 	cli_term_flush();
 }
 
@@ -335,7 +336,7 @@ CLI_COMMAND(nack, "nack", .print = print_decided);
 
 /* ----------------------------------------------------------------- show -- */
 
-/* And how the sender is known, a line for each message that tells. */
+/* Print the messages, then for each with "proved" a line that says how its sender is known. */
 static void print_show(const struct cli_run *run)
 {
 	const struct roger_messages_reply *reply = run->reply;

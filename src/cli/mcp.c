@@ -1,4 +1,4 @@
-/* mcp: roger as a server for an agent. */
+/* mcp: who the client is, notices of new mail, sessions for many clients, and the command. */
 #include "cli/mcp.h"
 
 #include <fcntl.h>
@@ -16,14 +16,14 @@
 #include "data/record.h"
 
 enum {
-	WATCH_MS = 200, /* between looks whether we are to stop */
+	WATCH_MS = 200, /* the longest wait for mail before the watcher checks for a stop */
 	NEWS = 200,
-	MCP_THREADS = 128, /* of roger serve: each agent may wait at one */
+	MCP_THREADS = 128, /* of roger serve: each waiting agent needs one */
 };
 
 /* ----------------------------------------------------------------- who it is -- */
 
-/* A word of the client's name that is a tool's; "": none. */
+/* Return the word of the client's name that is the name of a tool, or "". */
 static struct roger_str tool_named(const char *client_name)
 {
 	static const char *const tools[] = { "claude", "codex",	 "copilot",
@@ -42,7 +42,7 @@ static struct roger_str tool_named(const char *client_name)
 	return RG_STR("");
 }
 
-/* Small letters, digits, and a '-' for what is neither. */
+/* Make an agent's name: lower case letters and digits are kept, other characters become '-'. */
 static struct roger_str name_from(const char *client_name, char to[MCP_AGENT_BYTES])
 {
 	size_t length = 0;
@@ -62,7 +62,7 @@ static struct roger_str name_from(const char *client_name, char to[MCP_AGENT_BYT
 	return (struct roger_str){ to, length };
 }
 
-/* The rest of a caller of roger serve, behind so many blanks. */
+/* Return the rest of a caller (see mcp_shared_open()) after so many blanks. */
 static const char *skip_words(const char *caller, int blanks)
 {
 	while (blanks-- && caller) {
@@ -73,7 +73,7 @@ static const char *skip_words(const char *caller, int blanks)
 	return caller ? caller : "";
 }
 
-/* The word behind so many blanks. */
+/* Return the word of a caller after so many blanks. */
 static struct roger_str word_in(const char *caller, int blanks)
 {
 	const char *word = skip_words(caller, blanks);
@@ -81,7 +81,7 @@ static struct roger_str word_in(const char *caller, int blanks)
 	return (struct roger_str){ word, strcspn(word, " ") };
 }
 
-/* What a caller of roger serve may do; else -1. */
+/* Return the right (enum rg_right) of a caller of roger serve; -1 for `roger mcp`. */
 static int right_of(const struct roger_mcp_call *call)
 {
 	return rg_enum_find(rg_right_names, word_in(roger_mcp_caller(call), 0));
@@ -137,7 +137,8 @@ static struct roger_str name_by_client(const struct mcp_session *session, const 
 	return rg_str_is(said, "all") ? RG_STR("") : said;
 }
 
-/* The name that instruct() found: looking at the programs above us again would find the same. */
+/* Return the agent's own name.  make_instructions() may have found it: looking at the parent
+ * processes again would find the same. */
 static struct roger_str find_own_name(const struct mcp_session *session, struct roger_str tool,
 				      char to[RG_OWN_NAME_BYTES])
 {
@@ -202,10 +203,10 @@ static const char *make_instructions(const char *caller, const char *client_name
 	struct mcp_session *session = session_;
 	char name[MCP_AGENT_BYTES], plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
 	struct roger_str agent, tool;
-	/* Of roger serve each tool says it: its loop waits for nothing. */
+	/* In roger serve each tool reports distrust, since the loop must not wait for files. */
 	const char *why = session->shared ? "" : mcp_distrust(session, &session->roger);
 
-	/* Before any call, and so before there are other threads. */
+	/* This runs before any call, and so before there are other threads. */
 	tool = name_by_client(session, client_name, plain);
 	if (tool.length && !rg_str_is(tool, session->tool_name) && session->roger &&
 	    !session->shared && !session->launched.length) {
@@ -231,11 +232,11 @@ static int fail_mcp(const struct roger_mcp_err *mcp_err, struct roger_err *err)
 
 /* ----------------------------------------------------------------- notices -- */
 
-/* Tells clients which resources changed, as the journal grows; on a thread of its own. */
+/* A thread that tells clients which resources changed, as the journal grows. */
 struct watcher {
 	struct mcp_session *session;
 	struct roger *roger;
-	int wake[2]; /* a pipe: a byte where somebody begins to listen; closed when it is over */
+	int wake[2]; /* a pipe: it gets a byte when a client begins to listen; closed to stop */
 	pthread_t thread;
 	bool running;
 	char last[257]; /* id of the newest message that was reported */
@@ -252,7 +253,7 @@ static void tell_changed(const struct watcher *watcher, const char *kind, struct
 		roger_mcp_resource_updated(watcher->session->server, uri.data);
 }
 
-/* known: what is there already is not told. */
+/* Report the messages after the last reported one.  known: only take note of the newest message. */
 static void tell_news(struct watcher *watcher, bool known)
 {
 	const struct roger_list_request request = { .after = known ? (struct roger_str){ 0 }
@@ -272,12 +273,12 @@ static void tell_news(struct watcher *watcher, bool known)
 		tell_changed(watcher, "inbox", reply.messages.items[i].to);
 		tell_changed(watcher, "issue", reply.messages.items[i].issue);
 	}
-	/* A change without a new message: something was read or acknowledged. */
+	/* Without a new message, something was read or acknowledged: NULL is all resources. */
 	if (known || !reply.messages.count)
 		roger_mcp_resource_updated(watcher->session->server, NULL);
 }
 
-/* Under the server's lock. */
+/* Runs under the server's lock. */
 static void on_listening(void *watcher_)
 {
 	const struct watcher *watcher = watcher_;
@@ -286,7 +287,7 @@ static void on_listening(void *watcher_)
 	(void)!write(watcher->wake[1], "", 1);
 }
 
-/* Is it over?  sleep: until it is, or somebody begins to listen. */
+/* True if the watcher is to stop.  sleep: wait for that, or until a client begins to listen. */
 static bool is_over(const struct watcher *watcher, bool sleep)
 {
 	struct pollfd wake = { .fd = watcher->wake[0], .events = POLLIN };
@@ -309,7 +310,7 @@ static void *watch_mail(void *watcher_)
 		if (!roger_mcp_has_listeners(watcher->session->server)) {
 			known = false;
 		} else if (!known) {
-			/* Report once, for what came since they began to listen. */
+			/* Report once, for mail that came since the client began to listen. */
 			known = true;
 			roger_watch(watcher->roger, &mark, 0);
 			tell_news(watcher, true);
@@ -320,7 +321,7 @@ static void *watch_mail(void *watcher_)
 	return NULL;
 }
 
-/* Without a workspace, or a thread, there are no notices, and all else works. */
+/* If the workspace or the thread cannot be had, there are no notices, and all else works. */
 static void start_watching(struct watcher *watcher)
 {
 	if (cli_open(watcher->session->workspace, &watcher->roger, NULL) < 0 ||
@@ -343,7 +344,7 @@ static void stop_watching(struct watcher *watcher)
 /* ------------------------------------------------------------ many clients -- */
 
 struct mcp_shared {
-	struct mcp_session session; /* what those of the threads begin as */
+	struct mcp_session session; /* the sessions of the threads are copies of it */
 	struct watcher watcher;
 	pthread_key_t here;
 	bool has_key;
@@ -376,7 +377,7 @@ struct mcp_session *mcp_session_here(struct mcp_session *session, struct roger_m
 	return NULL;
 }
 
-/* Of all tools: what looks can be asked again anyhow. */
+/* The error of a late call of any tool; a call that only reads can be repeated anyhow. */
 static const char late_words[] =
 	"no answer in time: the server waits for its disk or its database, or has much to read; it "
 	"is not known whether this was done. Try again, with the same key; what has none, look "
@@ -475,15 +476,15 @@ static int run_mcp(struct cli_run *run, struct roger_err *err)
 	    (!request->agent.length && rg_str_is(request->tool, "all")))
 		return rg_fail_member(err, ROGER_EDATA, "agent",
 				      "agent: 'all' is everybody; name one agent");
-	/* Another descriptor could get its number, and then would be read for ever. */
+	/* If standard input is closed, another file could get its number, and would be read. */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
 		return ROGER_OK;
 	r = cli_open(session.workspace, &session.roger, err);
 	why = r == ROGER_OK ? roger_distrust(session.roger) : err->message;
 	if (*why)
 		fprintf(stderr, "roger: %s\n", why);
-	/* A client waits for an answer in any state, so that no tool works is no error, but where
-	 * another program has the store. */
+	/* A client waits for an answer in any state, so the server starts even if no tool can work,
+	 * unless another program has the store. */
 	if (r == ROGER_EENGINE && strcmp(err->member, "store") == 0)
 		return r;
 	session.server = roger_mcp_server_new(&options);

@@ -1,12 +1,11 @@
 /*
  * mcp - roger as a server of the Model Context Protocol, for agents.
  *
- * A session serves one client over standard input and output.  Its agent is who
- * the launch says it is (--as, ROGER_AGENT, --for), or else who the client says it
- * is, and no argument of a tool can make it another one.  In roger serve there are
- * many clients, whose caller says who they are and what they may do, and a session
- * for each thread.  What tools take and give
- * is read from the verbs.
+ * A session serves one client over standard input and output.  Its agent is named by
+ * the launch (--as, ROGER_AGENT, --for), or else by the client's own name, and no
+ * argument of a tool can change it.  roger serve has many clients and a session for
+ * each thread; the caller of a request says who the client is and what it may do.
+ * The schemas of the tools are made from the fields of the verbs.
  */
 #ifndef CLI_MCP_H
 #define CLI_MCP_H
@@ -24,16 +23,16 @@ struct mcp_tool;
 /* An argument that the tool explains in its own words, in place of the field's help. */
 struct mcp_argument {
 	const char *name;
-	const char *help; /* "": it needs none */
+	const char *help; /* "": it needs no help */
 };
 
-/* A verb that is one of several of one tool. */
+/* An action of a tool that has several verbs. */
 struct mcp_action {
 	const char *name;
 	const char *verb;
 };
 
-/* What a tool has of its own; mcp_tools.c.  All else is its verb's. */
+/* Settings of one tool, in mcp_tools.c; all else comes from its verb. */
 struct mcp_words {
 	const char *name;
 	const struct mcp_action *actions; /* of a tool of several verbs; ends with a nameless one */
@@ -44,45 +43,45 @@ struct mcp_words {
 	unsigned flags;
 	const char *const *members; /* of messages in the reply; ends with NULL.  NULL: all */
 
-	/* The reply for the model.  NULL: by its fields. */
+	/* Prints the reply for the model.  NULL: its fields are printed. */
 	void (*tell)(FILE *to, const struct mcp_tool *tool);
-	/* In place of one call of the verb; on a thread of its own, with a handle of its own. */
+	/* Runs in place of one call of the verb, on its own thread with its own handle. */
 	int (*run)(const struct mcp_tool *tool, struct roger_mcp_call *call,
 		   const struct roger_op *op, void *request, void *reply, struct roger_err *err);
 };
 
 struct mcp_tool {
 	struct mcp_session *session;
-	const struct roger_op *op; /* of the last action where there are several */
+	const struct roger_op *op; /* the verb; of the last action if there are several */
 	const struct mcp_words *words;
-	const void *reply; /* the one to print */
+	const void *reply; /* the reply to print */
 };
 
 struct mcp_session {
 	struct roger_mcp_server *server;
 	const char *workspace;	   /* --workspace, or NULL */
 	struct mcp_shared *shared; /* of roger serve; NULL: there is one client */
-	struct roger_str launched; /* who it was started for, by name; "" nobody said it */
-	struct roger_str tool;	   /* for whose client; "" nobody said it */
-	struct roger_str agent;	   /* who calls now; ends with a NUL */
+	struct roger_str launched; /* the agent's name from --as or ROGER_AGENT, or "" */
+	struct roger_str tool;	   /* the tool's name from --for, or "" */
+	struct roger_str agent;	   /* the caller of the present call; ends with a NUL */
 	char agent_name[MCP_AGENT_BYTES];
-	/* Of a client that nobody named: what its tool is called, and its own name; set before
-	 * the first call. */
+	/* For a client without a name from the launch: its tool's name, and the name that it got;
+	 * set before the first call. */
 	char tool_name[MCP_AGENT_BYTES], own_name[MCP_AGENT_BYTES];
 	char instructions[1100];
-	char why[500];			      /* no tool works; "": they do */
-	struct roger *roger;		      /* of this thread; NULL: not open yet */
+	char why[500];			      /* why no tool works; "": they work */
+	struct roger *roger;		      /* the handle of this thread; NULL: not open yet */
 	size_t shown;			      /* messages in the text of the last answer */
-	struct mcp_tool tools[MCP_TOOLS_MAX]; /* of its server, which points to them */
+	struct mcp_tool tools[MCP_TOOLS_MAX]; /* the server points to them */
 };
 
-/* The session of this thread.  NULL: the call was answered. */
+/* Return the session of this thread; NULL: the call was answered with an error. */
 struct mcp_session *mcp_session_here(struct mcp_session *session, struct roger_mcp_call *call);
 
 /*
- * The tools for many clients, whose caller (roger_mcp_caller()) is what they may do,
- * "look", "act" or "administer", a blank, who they are by their token ("": not known), a blank,
- * and which token, login or socket that is.
+ * The tools for many clients.  Their caller (roger_mcp_caller()) has three words: the right, such
+ * as "look", "act" or "administer"; the agent of the token ("": unknown); and the token, login or
+ * socket.
  */
 struct mcp_shared;
 RG_CHECKED int mcp_shared_open(const char *workspace, struct mcp_shared **ret,
@@ -90,17 +89,17 @@ RG_CHECKED int mcp_shared_open(const char *workspace, struct mcp_shared **ret,
 struct roger_mcp_server *mcp_shared_server(struct mcp_shared *shared);
 void mcp_shared_close(struct mcp_shared *shared);
 
-/* The handle knows the caller; whoever started `roger mcp` has the files.  Of a
- * server's it ends in time, with the reason, as every request; not quick: so do its waits. */
+/* Tell the handle who calls; the caller of `roger mcp` is known by access to the files.  A call of
+ * roger serve gets a deadline; unless it is quick, it may work beyond that, but not wait. */
 void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call, bool quick);
-/* May the caller do no more than look?  Is somebody else's token used for this agent? */
+/* True if the caller may only look.  True if the token is of another agent than this one. */
 bool mcp_only_looks(const struct roger_mcp_call *call);
 bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent);
 
 /*
- * Who a client of that name is: in to, which is returned; "": nobody knows.  Setup
- * writes --for TOOL into files that other tools read, too, so a client that says it
- * is another one of them is believed.
+ * Return the agent of a client with that name, or "" if it is unknown; the name is kept in to,
+ * unless the launch gave it.  Setup writes --for TOOL into files that other tools read, too, so a
+ * client that calls itself another known tool is believed.
  */
 struct roger_str mcp_agent_of(const struct mcp_session *session, const char *caller,
 			      const char *client_name, char to[MCP_AGENT_BYTES]);
@@ -110,43 +109,43 @@ bool mcp_name_caller(struct mcp_session *session, struct roger_mcp_call *call);
 void mcp_fail_nameless(struct roger_mcp_call *call);
 
 /*
- * Why no mail may be shown, in one sentence: the workspace cannot be opened, or is not trusted,
- * which is asked anew each time.  "": it may.  What a model gets to read holds no word of its
- * files.
+ * Return why no mail may be shown, in one sentence: the workspace cannot be opened, or is not
+ * trusted, which is checked at each call.  "": mail may be shown.  The sentence quotes nothing from
+ * the configuration, since a model reads it.
  */
 const char *mcp_distrust(struct mcp_session *session, struct roger **roger);
 
-/* The open workspace; NULL: the call was answered with the error. */
+/* Return the open workspace; NULL: the call was answered with the error. */
 struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call);
 
-/* The call failed, in words for an agent that has tools and no shell. */
+/* Fail the call, in words for an agent that has tools and no shell. */
 void mcp_fail(struct roger_mcp_call *call, const struct roger_err *err, const char *more);
 
-/* The end of a page: its text, if any, becomes part of the answer. */
+/* End a page, and add its text, if any, to the answer. */
 struct cli_page;
 void mcp_add_page(struct roger_mcp_call *call, struct cli_page *page);
 
 /*
- * A reply as JSON that ends with a NUL, for a model: of messages no more than one
- * result may hold, with whose words they are.  shown: 0: that they are, without their
- * texts.  What is damaged in the workspace is in it.  The reply is cut.
+ * Print a reply as JSON that ends with a NUL, for a model: with the sentence that says
+ * whose words the messages are, and the damage of the workspace.  shown: how many
+ * messages are in the text of the result; 0: print all without their texts.  The
+ * messages of the reply are cut to that.
  */
 RG_CHECKED bool mcp_print_reply(struct rg_buf *json, const struct roger *roger,
 				const struct roger_op *op, void *reply, size_t shown,
 				struct rg_arena *arena);
 
-/* Register all of them, in the order of the table, and the views.  Of a shared session, on threads.
- */
+/* Register all tools, and then the views.  Tools of a shared session run on threads. */
 RG_CHECKED int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err);
 RG_CHECKED int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err);
 
-/* The schemas of a tool, from the fields of its verbs. */
+/* Print the schemas of a tool, which are made from the fields of its verbs. */
 void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out);
 void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out);
 
-/* The verb of an action of the tool; NULL: no such action. */
+/* Return the verb of an action of the tool; NULL: there is no such action. */
 const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action);
 
-/* The field that is the argument of that name, or NULL. */
+/* Return the field that is the argument of that name, or NULL. */
 const struct roger_field *mcp_field(const struct roger_record *record, const char *name);
 #endif

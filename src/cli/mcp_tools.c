@@ -1,4 +1,4 @@
-/* mcp: the tools. */
+/* mcp: the table of tools, how a call of a tool calls its verb, and how the reply is printed. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -9,8 +9,8 @@
 #include "data/record.h"
 
 enum {
-	RESULT_CHARS = 20000, /* of messages in one result */
-	WAIT_STEP_MS = 250,   /* between looks whether a waiting call was cancelled */
+	RESULT_CHARS = 20000, /* of the texts of messages in one result */
+	WAIT_STEP_MS = 250,   /* how often a waiting call checks whether it was cancelled */
 	WAIT_DEFAULT_MS = 5 * 60 * 1000,
 	WAIT_MOST_MS = 24 * 3600 * 1000,
 	PROGRESS_MS = 5000,
@@ -64,7 +64,7 @@ static void tell_thread(FILE *to, const struct mcp_tool *tool)
 	tell_messages(to, tool, &reply->messages, RG_STR(""));
 }
 
-/* Whoever acks knows what, so this repeats no list of them. */
+/* The agent knows which messages it acks, so this does not list them. */
 static void tell_ack(FILE *to, const struct mcp_tool *tool)
 {
 	const struct roger_messages_reply *reply = tool->reply;
@@ -141,7 +141,7 @@ static int set_argument(struct roger_mcp_call *call, const struct roger_field *f
 		    : rg_fail_memory(err);
 }
 
-/* The request of a verb: the arguments it knows, and who calls. */
+/* Fill the request of a verb with the arguments of the call, and with the agent who calls. */
 static int make_request(const struct mcp_tool *tool, struct roger_mcp_call *call,
 			struct roger_str agent, const struct roger_op *op, void *request,
 			struct rg_arena *arena, struct roger_err *err)
@@ -166,7 +166,7 @@ static int make_request(const struct mcp_tool *tool, struct roger_mcp_call *call
 	return r;
 }
 
-/* The messages with their texts in a reply, or NULL. */
+/* Return the list of messages in a reply, or NULL. */
 static struct roger_message_list *messages_of(const struct roger_op *op, void *reply)
 {
 	const struct roger_field *field;
@@ -177,15 +177,16 @@ static struct roger_message_list *messages_of(const struct roger_op *op, void *r
 	return NULL;
 }
 
-/* Do a message's unknown members include this name?  A text that contains it also counts. */
+/* True if a message's unknown members include this name; a text that contains it counts, too. */
 static bool has_member(struct roger_str members, const char *name)
 {
 	return members.length && memmem(members.data, members.length, name, strlen(name));
 }
 
 /*
- * Some tools show their model the JSON in place of the text, so it holds no more of
- * messages than the text.  shown: how many messages are in that; 0: none of their texts.
+ * Cut the messages to those in the text of the result, and each to its part there, since
+ * some clients show the model the JSON in place of the text.  shown: how many messages are
+ * in the text; 0: all stay, without their texts.
  */
 static bool cut_messages(struct roger_message_list *messages, size_t shown, struct rg_arena *arena)
 {
@@ -202,7 +203,7 @@ static bool cut_messages(struct roger_message_list *messages, size_t shown, stru
 		all = items[i].content.length;
 		if (bytes == all)
 			continue;
-		/* "truncated" and "bytes" say that there are more. */
+		/* A message's own "truncated" and "bytes" give way to these. */
 		if (has_member(before, "\"truncated\"") || has_member(before, "\"bytes\""))
 			before = RG_STR("");
 		items[i].content.length = bytes;
@@ -215,7 +216,7 @@ static bool cut_messages(struct roger_message_list *messages, size_t shown, stru
 	return kept;
 }
 
-/* Start with the same words as the text does. */
+/* Begin the JSON with "about", the words with which the text begins. */
 static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 {
 	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
@@ -234,7 +235,7 @@ static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 	rg_json_add_string(json, (struct roger_str){ page.text, page.length });
 }
 
-/* At its end what is damaged. */
+/* Add the damage of the workspace to the end of the JSON object, if there is any. */
 static void add_damage(const struct roger *roger, struct rg_buf *json)
 {
 	if (!*roger_damage(roger) || !json->length)
@@ -283,7 +284,7 @@ bool mcp_print_reply(struct rg_buf *json, const struct roger *roger, const struc
 	if (plain.failed)
 		return false;
 	if (count) {
-		/* Only the last one may be cut. */
+		/* Only the last message may be cut. */
 		add_about(json, count - messages->count,
 			  shown && has_member(messages->items[messages->count - 1].unknown,
 					      "\"truncated\":true"));
@@ -334,7 +335,7 @@ struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call)
 	return *why ? NULL : session->roger;
 }
 
-/* What neither waits for anybody nor goes through everything. */
+/* True if the call neither waits for another agent nor reads everything. */
 static bool is_quick(const struct roger_op *op, const void *request)
 {
 	const struct roger_field *waits = rg_find_flag(op->request, ROGER_WAITS);
@@ -350,8 +351,8 @@ static bool tell_progress(void *call, const char *what, int64_t done, int64_t to
 	return !roger_mcp_cancelled(call);
 }
 
-/* The open files may have been replaced: open the workspace again, and repeat the call if it
- * does not write. */
+/* Call the verb.  After ROGER_EIO the open files may have been replaced: open the workspace again,
+ * and repeat the call if it does not write. */
 static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call,
 			const struct roger_op *op, void *request, void *reply,
 			struct roger_err *err)
@@ -420,7 +421,7 @@ static void call_tool(struct roger_mcp_call *call, void *data)
 
 /* ---------------------------------------------------------------- waiting -- */
 
-/* In steps, so that a cancelled call ends. */
+/* Wait in steps, so that a cancelled call ends. */
 static int wait_for_mail(const struct mcp_tool *tool, struct roger_mcp_call *call,
 			 const struct roger_op *op, void *request_, void *reply_,
 			 struct roger_err *err)
@@ -456,7 +457,7 @@ static int wait_for_mail(const struct mcp_tool *tool, struct roger_mcp_call *cal
 	}
 }
 
-/* On a thread of its own, so it has a handle of its own. */
+/* A waiting call runs on its own thread, so it needs its own handle. */
 static void call_wait(struct roger_mcp_call *call, void *data)
 {
 	struct mcp_tool tool = *(const struct mcp_tool *)data;
@@ -481,7 +482,7 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 #define LOOKS "{\"readOnlyHint\":true,\"openWorldHint\":false}"
 #define WRITES "{\"openWorldHint\":false}"
 #define ADDS "{\"destructiveHint\":false,\"openWorldHint\":false}"
-/* For what is done once, whether it is called once or again. */
+/* For tools whose second call with the same arguments changes nothing. */
 #define WRITES_ONCE "{\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}"
 #define ALWAYS "{\"anthropic/alwaysLoad\":true}"
 #define HINT(words) "{\"anthropic/searchHint\":\"" words "\"}"

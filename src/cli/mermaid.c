@@ -2,8 +2,8 @@
  * A timeline as a Mermaid sequence diagram: a lane for each agent, an arrow for each message.
  *
  * Claims are on the lane of the agent whose mailbox it is, whoever the worker was.  Names and
- * texts are made harmless, whatever they hold.  What is longer than viewers show is cut at its
- * beginning, and says so.
+ * texts are escaped, so they cannot break the diagram.  A diagram that is longer than viewers
+ * show loses its first events, and a note says so.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -17,25 +17,25 @@
 enum {
 	EVENTS_MAX = 6000, /* more than a diagram has room for */
 	CHARS_MAX = 49000, /* viewers refuse 50,000 */
-	NAME = 30,	   /* columns, as those that follow */
+	NAME = 30,	   /* NAME, SUBJECT and LABEL are columns */
 	SUBJECT = 48,
 	LABEL = 120,
 	SUBJECT_BYTES = 400,
 	GAP_MS = 60 * 1000,
-	LANES_MAX = 60, /* the last one is of all others */
+	LANES_MAX = 60, /* the last lane is for all other agents */
 	CUT_ROWS = 40,
 	PART_EVENTS = 5000,
 };
 
 #define KIND(name) (UINT64_C(1) << ROGER_EVENT_##name)
 
-/* When a message was read is said with it; a delivery is an arrow anyway. */
+/* Not drawn: the arrow of a message says when it was read, and shows its delivery. */
 static const uint64_t unseen = KIND(DELIVERED) | KIND(READ) | KIND(ARCHIVED) | KIND(ATTEMPTED);
-/* From one lane to another, or to itself; the others are notes on a lane, */
+/* Drawn as an arrow from one lane to another, or to itself; other events are notes on a lane. */
 static const uint64_t arrows = KIND(DISPATCHED) | KIND(SENT) | KIND(LATE) | KIND(TIMEOUT) |
 			       KIND(REFUSED) | KIND(COMPLETED);
 static const uint64_t crossed = KIND(TIMEOUT) | KIND(REFUSED);
-/* or over all of them. */
+/* Drawn as a note over all lanes. */
 static const uint64_t across = KIND(CYCLE) | KIND(SESSION) | KIND(DAMAGED) | KIND(ACCEPTED);
 static const uint64_t claims =
 	KIND(CLAIMED) | KIND(RETURNED) | KIND(LEASE_EXPIRED) | KIND(ACKNOWLEDGED);
@@ -45,7 +45,7 @@ static bool is_of(uint64_t kinds, const struct roger_event *event)
 	return kinds >> event->kind & 1;
 }
 
-/* An event, and where it begins in the text. */
+/* An event, and the offset of its line in the text. */
 struct row {
 	const struct roger_event *event;
 	size_t at;
@@ -56,7 +56,7 @@ struct picture {
 	struct rg_arena *arena;
 	struct cli_told_list told;
 	struct roger_strs lanes;
-	struct rg_buf text; /* of all events */
+	struct rg_buf text; /* the lines of all events */
 	struct row *rows;
 	size_t count;
 	bool failed; /* out of memory */
@@ -64,7 +64,7 @@ struct picture {
 
 /* ------------------------------------------------------------------- text -- */
 
-/* Mermaid ends a block at this word, wherever it is. */
+/* True if the word "end" is at this offset: Mermaid ends a block there, wherever it is. */
 static bool is_end(struct roger_str text, size_t at)
 {
 	return text.length - at >= 3 && strncasecmp(text.data + at, "end", 3) == 0 &&
@@ -88,7 +88,8 @@ static void add_escaped(struct rg_buf *out, struct roger_str text)
 			   (struct roger_str){ text.data + from, text.length - from });
 }
 
-/* As much as fits into these columns; marks take none, and have an end, too. */
+/* Add as much of the text as fits into these columns, and at most 4 bytes for each, since combining
+ * marks take no columns. */
 static void add_cut(struct rg_buf *out, struct roger_str text, size_t columns)
 {
 	size_t fits = cli_bytes_within(text, columns);
@@ -103,7 +104,7 @@ static void add_cut(struct rg_buf *out, struct roger_str text, size_t columns)
 		add_escaped(out, RG_STR("…"));
 }
 
-/* The beginning of a text on one line: blanks and line ends are one blank. */
+/* Add the beginning of a text on one line: runs of blanks and line ends become one blank. */
 static void add_subject(struct rg_buf *out, struct roger_str text)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
@@ -122,7 +123,7 @@ static void add_subject(struct rg_buf *out, struct roger_str text)
 
 /* ------------------------------------------------------------------ words -- */
 
-/* "plan#3" */
+/* Add the sender and number of an event's message, like "plan#3". */
 static void add_number(struct rg_buf *out, const struct roger_event *event,
 		       const struct cli_told *told)
 {
@@ -136,7 +137,7 @@ static void add_number(struct rg_buf *out, const struct roger_event *event,
 		rg_buf_printf(out, "#%lld", (long long)seq);
 }
 
-/* "claimed plan#3 (w1)": a worker is named where it is not the agent itself. */
+/* Add "claimed plan#3 (w1)"; the worker is named only if it is not the recipient. */
 static void add_claim(struct rg_buf *out, const struct roger_event *event,
 		      const struct cli_told *told)
 {
@@ -158,7 +159,7 @@ static void add_claim(struct rg_buf *out, const struct roger_event *event,
 		rg_buf_printf(out, ": %s", rg_ack_outcome_names[message->ack_outcome]);
 }
 
-/* "plan#3 the beginning of it (context · read after 2 s)" */
+/* Add "plan#3 beginning of the text (context · read after 2 s)". */
 static void add_sent(struct rg_buf *out, const struct roger_event *event,
 		     const struct cli_told *told)
 {
@@ -182,7 +183,7 @@ static void add_sent(struct rg_buf *out, const struct roger_event *event,
 	out->failed |= number.failed;
 }
 
-/* "run r1: timeout plan#4: attempt 1 of 3" */
+/* Add the label of an event, like "run r1: timeout plan#4: attempt 1 of 3". */
 static void add_label(struct rg_buf *out, const struct roger_event *event,
 		      const struct cli_told *told)
 {
@@ -214,7 +215,7 @@ static void add_label(struct rg_buf *out, const struct roger_event *event,
 
 /* ------------------------------------------------------------------- rows -- */
 
-/* The lane of an agent, which is added where it is new; the last one is of all others. */
+/* Return the lane of an agent; a new one is added.  The last lane is for all other agents. */
 static size_t lane_of(struct picture *picture, struct roger_str name)
 {
 	struct roger_strs *lanes = &picture->lanes;
@@ -231,7 +232,7 @@ static size_t lane_of(struct picture *picture, struct roger_str name)
 	return i;
 }
 
-/* Over all lanes that there are. */
+/* Begin a note over all lanes. */
 static void begin_across(const struct picture *picture, struct rg_buf *out)
 {
 	rg_buf_add_text(out, "    Note over p0");
@@ -240,7 +241,8 @@ static void begin_across(const struct picture *picture, struct rg_buf *out)
 	rg_buf_add_text(out, ": ");
 }
 
-/* An arrow without a second end is a note, and a note of nobody goes across. */
+/* Begin an event's line: an arrow, a note on a lane if it has no peer, or a note over all lanes if
+ * it has no actor. */
 static void begin_line(struct picture *picture, const struct roger_event *event,
 		       const struct cli_told *told, struct rg_buf *out)
 {
@@ -264,7 +266,7 @@ static void begin_line(struct picture *picture, const struct roger_event *event,
 		rg_buf_printf(out, "    Note over p%zu: ", from);
 }
 
-/* Draw the lanes alone, so that their number is known, or all of it. */
+/* Draw the events.  lanes: only find the lanes, since a note over all needs their number. */
 static void add_events(struct picture *picture, size_t first, bool lanes)
 {
 	const struct roger_event *event = picture->reply->events.items + first,
@@ -307,7 +309,8 @@ static bool begins_instant(const struct picture *picture, size_t row)
 	return event == picture->reply->events.items || event[-1].at_ms != event->at_ms;
 }
 
-/* The first row of a part that begins there or soon after, so that --until can name where. */
+/* Return the first row from there on that begins an instant, so that --until can name the cut; or
+ * row itself if none is near. */
 static size_t cut_row(const struct picture *picture, size_t row)
 {
 	size_t first;
@@ -318,8 +321,8 @@ static size_t cut_row(const struct picture *picture, size_t row)
 	return row;
 }
 
-/* "the last 7 of 9 events; ..." and a command for the others; where that would leave out too
- * much the command is the one that prints all. */
+/* Add a note "the last 7 of 9 events; ..." with a command for the earlier ones; if --until cannot
+ * name the cut, with the command that prints all. */
 static void add_rest(const struct picture *picture, size_t first, struct rg_buf *out)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };

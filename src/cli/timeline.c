@@ -1,4 +1,4 @@
-/* timeline: one history for people, or drawn. */
+/* timeline: the events of an agent, run or other subject as a table or a diagram, or followed. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 enum {
 	KIND_COLUMNS = 13,
 	WHO_COLUMNS_MAX = 32,
-	NARROW = 100, /* below this times are without ms, and both names are cut */
+	NARROW = 100, /* on a narrower terminal times have no ms, and names are cut more */
 	WHO_NARROW = 24,
 	WORDS_LEAST = 10,
 	DAY_CHARS = 10, /* of cli_time() */
@@ -23,7 +23,7 @@ enum {
 
 /* ------------------------------------------------------------- one event -- */
 
-/* What is not in it is dim. */
+/* Other kinds are dim. */
 static const enum cli_style styles[ROGER_EVENT_ATTEMPTED + 1] = {
 	[ROGER_EVENT_DELIVERED] = CLI_GREEN,	[ROGER_EVENT_READ] = CLI_GREEN,
 	[ROGER_EVENT_COMPLETED] = CLI_GREEN,	[ROGER_EVENT_FORWARDED] = CLI_GREEN,
@@ -46,7 +46,7 @@ static size_t who_columns(const struct roger_event *event)
 	       (event->peer.length ? ARROW_COLUMNS + cli_columns(event->peer) : 0);
 }
 
-/* "alice -> bob", or who there is, in so many columns, for which both names are cut. */
+/* Print "alice -> bob", or the actor alone, in so many columns; names that are too long are cut. */
 static void print_who(const struct roger_event *event, size_t columns)
 {
 	static const unsigned of_reader = 1U << ROGER_EVENT_READ | 1U << ROGER_EVENT_DUE |
@@ -68,7 +68,8 @@ static void print_who(const struct roger_event *event, size_t columns)
 	cli_say("%*s", all < columns ? (int)(columns - all) : 0, "");
 }
 
-/* What it is about, then its words, or the beginning of what was sent, which no event has. */
+/* Add the number and run of an event, then its words, or for a send the first line of the message's
+ * text. */
 static void add_words(const struct roger_event *event, const struct cli_told_list *list,
 		      struct rg_buf *out)
 {
@@ -94,7 +95,7 @@ static void add_words(const struct roger_event *event, const struct cli_told_lis
 
 struct table {
 	size_t who_columns, kind_columns;
-	size_t width; /* of the terminal; 0: no terminal, nothing is cut */
+	size_t width; /* of the terminal; 0: no terminal, words are not cut */
 	struct cli_told_list told;
 	char day[24]; /* of the last event */
 	struct rg_buf words;
@@ -209,11 +210,11 @@ static int show_reply(struct cli_run *run, const struct roger_timeline_reply *re
 
 enum { EVENTS_MAX = 100000, LOOK_MS = 500, TIMES_MS = 5000, TIMES_COST = 100 };
 
-/* What was printed.  An event is known by what it says: lines of logs move, and so do messages. */
+/* A printed event.  It is known by a hash of its members, since its line in a file may move. */
 struct known_event {
 	uint64_t hash;
-	int64_t look, count; /* in the last look, how many are equal */
-	int64_t printed;
+	int64_t look, count; /* the last look that found it, and how many equal events it found */
+	int64_t printed;     /* how many equal events were printed */
 };
 struct following {
 	struct cli_follow follow;
@@ -221,7 +222,7 @@ struct following {
 	struct table table;
 	int64_t look;
 	int64_t activity; /* the last line of the activity log */
-	int64_t next_ns;  /* time alone brings events, too, such as the end of a lease */
+	int64_t next_ns;  /* when to look anyway: time alone brings events, as a lease's end */
 };
 
 static uint64_t hash_of(const struct roger_event *event)
@@ -238,7 +239,7 @@ static uint64_t hash_of(const struct roger_event *event)
 	return hash;
 }
 
-/* One that is new, with what was sent. */
+/* Print a new event; for a send, load the text of its message. */
 static int print_new(struct following *following, const struct roger_event *event,
 		     struct roger_err *err)
 {
@@ -278,7 +279,8 @@ static int see_event(struct following *following, const struct roger_event *even
 	return ROGER_OK;
 }
 
-/* All events, since a new one may be older than others that were printed. */
+/* Print the events that were not printed yet.  All are asked for, since a new one may be older than
+ * printed ones.  The first look prints only the last `wanted`. */
 static int print_news(struct following *following, int64_t wanted, struct roger_err *err)
 {
 	const struct cli_run *run = following->follow.run;
@@ -301,7 +303,7 @@ static int print_news(struct following *following, int64_t wanted, struct roger_
 	return r;
 }
 
-/* Is there more in the activity log, where verbs note what they did after they did it? */
+/* True if the activity log has grown: verbs write notes there after their work. */
 static bool is_noted(struct following *following)
 {
 	const struct roger_activity_request last = { .newest = true,

@@ -1,6 +1,6 @@
 /*
- * causes: what is open, as groups: mail by its agent (causes_mail.c), runs by name and
- * end, and what is wrong with the workspace itself.
+ * causes: group what needs attention: mail by its agent (causes_mail.c), runs by name and
+ * end, and problems of the workspace itself.
  */
 #include "ops/proof/causes.h"
 
@@ -18,8 +18,8 @@
 #include "ops/keys/attempt.h"
 #include "ops/tools/trust.h"
 
-/* A text may be on its way for TEXT_MS; a chore that was not done for CHORE_MS has nobody; a time
- * beyond CLOCK_MS is of another clock. */
+/* How long until there is a concern: TEXT_MS for the text of a trigger file, CHORE_MS since a chore
+ * was last done, CLOCK_MS that the newest message is ahead of the clock. */
 enum { TEXT_MS = 10000, CHORE_MS = 600000, CLOCK_MS = 60000, SAID_BYTES = 40 };
 static const int64_t day_ms = INT64_C(86400) * 1000;
 
@@ -75,7 +75,7 @@ struct roger_str rg_causes_command(struct rg_causes *causes, const char *command
 
 enum run_kind { RUN_FINE, RUN_BLOCKED, RUN_FAILED, RUN_OVERDUE, RUN_UNREAD };
 
-/* Its word for programs, how urgent it is, and the commands that show it and that end it. */
+/* For each kind its word for programs, its urgency, and the commands that show and that end it. */
 static const struct {
 	const char *kind;
 	enum roger_urgency urgency;
@@ -87,7 +87,7 @@ static const struct {
 	[RUN_UNREAD] = { "done_but_not_forwarded", ROGER_SOON, "runs forward", "runs forward", "" },
 };
 
-/* Runs that ended alike: of one name but for the number at its end, and of one owner. */
+/* Runs of one owner that ended alike, and whose names differ only in the number at the end. */
 struct run_group {
 	enum run_kind kind;
 	struct roger_str stem;
@@ -97,7 +97,7 @@ struct run_group {
 struct run_groups {
 	struct run_group *items;
 	size_t count;
-	struct rg_counter stems; /* all runs of a stem */
+	struct rg_counter stems; /* how many runs each stem has */
 };
 
 static struct roger_str stem_of(struct roger_str run)
@@ -109,7 +109,7 @@ static struct roger_str stem_of(struct roger_str run)
 	return length ? (struct roger_str){ run.data, length } : run;
 }
 
-/* Its result may be unread besides. */
+/* A run of another kind than RUN_UNREAD may have an unread result, too. */
 static enum run_kind kind_of(const struct rg_run_document *document)
 {
 	const struct roger_run *run = &document->run;
@@ -165,7 +165,8 @@ static int add_to_group(struct rg_causes *causes, struct run_groups *groups,
 	return ROGER_OK;
 }
 
-/* That its owner has not read a result is seen in the owner's mail. */
+/* Count a run and put it into its groups.  An unread result that is a message counts in the mail of
+ * the run's owner instead. */
 static int group_run(struct rg_causes *causes, struct run_groups *groups,
 		     const struct rg_run_document *document, struct roger_err *err)
 {
@@ -187,7 +188,7 @@ static int group_run(struct rg_causes *causes, struct run_groups *groups,
 	return r;
 }
 
-/* The beginning of a line as a terminal shows it: without colours, with blanks for tabs. */
+/* Add the beginning of a line without its escape sequences, and with blanks for tabs. */
 static void add_plain(struct rg_buf *out, struct roger_str line)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
@@ -209,7 +210,7 @@ static void add_plain(struct rg_buf *out, struct roger_str line)
 	rg_buf_add_str(out, rg_str_first(rg_buf_str(&plain), SAID_BYTES));
 }
 
-/* How the newest is, in people's words, what its program said last, and what these leave open. */
+/* Print how the newest run of a group is, the last line of its output, and its "why". */
 static int print_end(struct rg_causes *causes, const struct run_group *group,
 		     struct roger_str *ret_end, struct roger_err *err)
 {
@@ -260,8 +261,7 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 			     (long long)*all, RG_STR_ARGS(group->stem), RG_STR_ARGS(end));
 }
 
-/* How many such places has a person seen that are still the same?  line 0, sha256 "": whatever it
- * is. */
+/* Count the accepted damages of this kind in a file.  line 0 and sha256 "" match any. */
 static int64_t count_seen(const struct rg_causes *causes, enum roger_damage_kind kind,
 			  struct roger_str file, int64_t line, struct roger_str sha256)
 {
@@ -338,7 +338,7 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 	box = rg_causes_box(causes, document.run.owner);
 	*ret_next = document.way_out;
 	if (document.way_out.length) {
-		/* Until there is room, no way leads to its owner. */
+		/* A full mailbox needs room first; until then nothing reaches the owner. */
 		if (box && box->parts[RG_PART_FULL])
 			*ret_next = rg_agent_mail_next(causes, box);
 	} else if (group.kind == RUN_UNREAD && document.run.result_message.length)
@@ -354,7 +354,7 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 
 /* -------------------------------------------------------- trigger files -- */
 
-/* Texts of trigger files that were not taken in stay there until a person lets them in, or not. */
+/* Add a concern for skipped trigger texts, which stay until a person ingests or removes them. */
 static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_workspace *workspace = causes->roger->workspace;
@@ -369,7 +369,7 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 	file = rg_causes_quote(causes, rg_causes_print(causes, "%.*s/.skipped/%.*s",
 						       RG_STR_ARGS(workspace->config->trigger_dir),
 						       RG_STR_ARGS(names.items[0])));
-	/* Its name ends in that of the trigger file, which is its recipient's. */
+	/* The name ends with the trigger file's name, which names the recipient. */
 	dot = memchr(names.items[0].data, '.', names.items[0].length);
 	if (dot && rg_trigger_is_name(rg_str(dot + 1)) &&
 	    rg_name_valid(rg_trigger_stem(rg_str(dot + 1))))
@@ -418,7 +418,7 @@ static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 			     concern.count == 1 ? " waits" : "s wait", RG_STR_ARGS(folder), span);
 }
 
-/* Who does what is configured to be done, and is anybody there? */
+/* List the chores that somebody does now; add a concern for a configured one that nobody does. */
 static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_config *config = causes->roger->workspace->config;
@@ -443,7 +443,7 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 		chore = (struct roger_chore){ .last_ms = 0 };
 		found = rg_chore_find(causes->roger->workspace, chores[i].verb, causes->arena,
 				      &chore);
-		/* Before the clock went back; whoever still does it says so within seconds. */
+		/* The time is from before the clock was set back; a live process renews it soon. */
 		if (chore.last_ms > causes->now_ms + CHORE_MS)
 			chore.last_ms = 0;
 		if (found && chore.last_ms > causes->now_ms - CHORE_MS)
@@ -460,8 +460,8 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 
 /* --------------------------------------------------------- keys, clocks -- */
 
-/* Sends of one sender that were refused for their key: it was for another text, or is used up.  The
- * first text is what was sent.  Whoever has sent something since has gone on. */
+/* Add a concern for a sender whose sends were refused because their key had another text or was
+ * used up; the first text stands.  There is none if it has sent anything since. */
 static int say_conflicts(struct rg_causes *causes, const struct rg_history *rows,
 			 struct roger_str sender, struct roger_err *err)
 {
@@ -512,7 +512,8 @@ static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
 	return r;
 }
 
-/* The newest message is of a time to come: this clock went back, or another is ahead. */
+/* Add a concern if the newest message has a future time: this clock went back, or another is
+ * ahead. */
 static int look_at_clock(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_query newest = { .newest = true, .limit = 1 };
@@ -552,7 +553,7 @@ static int say_strays(struct rg_causes *causes, enum roger_urgency urgency, stru
 			     (long long)count, rg_plural(count), RG_STR_ARGS(file), first);
 }
 
-/* Those of one log that nobody has seen; the first is named. */
+/* Add a concern for the stray lines of a log that nobody has accepted; it names the first. */
 static int look_for_strays_of(struct rg_causes *causes, enum rg_log log, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = log, .limit = 1, .strays = true };
@@ -607,7 +608,8 @@ static int look_at_trust(struct rg_causes *causes, struct roger_err *err)
 			     RG_STR_ARGS(concern.subject), concern.count == 1 ? "" : ", ...");
 }
 
-/* All that is damaged and that nobody has accepted; the first place is named. */
+/* Add a concern for all damage that nobody has accepted; it names the first place that closes its
+ * file, or else the first. */
 static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 {
 	struct roger_concern concern = { .count = 0 };
@@ -656,7 +658,7 @@ static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
 
 /* ------------------------------------------------------------------ all -- */
 
-/* A person's own questions first; then the most urgent; otherwise as they were found. */
+/* Order the concerns: those about a person first, then by urgency, then as they were found. */
 static int arrange_concerns(struct rg_causes *causes, struct roger_err *err)
 {
 	const size_t all = causes->concerns.count;
@@ -682,7 +684,7 @@ static int arrange_concerns(struct rg_causes *causes, struct roger_err *err)
 int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_status_reply *reply,
 		   struct roger_err *err)
 {
-	/* What is wrong with the workspace itself comes before what is wrong in it. */
+	/* Problems of the workspace itself come before those of its mail and runs. */
 	static int (*const looks[])(struct rg_causes *, struct roger_err *) = {
 		look_at_damage, look_at_trust,		look_at_clock,	  look_at_engine,
 		look_at_runs,	rg_causes_look_at_mail, look_for_strays,  look_at_skipped,

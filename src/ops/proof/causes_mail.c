@@ -1,9 +1,9 @@
 /*
- * causes_mail: all that waits for an agent, or is wrong with its mail, in one box; and
- * what each box says.
+ * causes_mail: collect the mail that waits for an agent or has a problem in one box for
+ * each agent, and make a concern of each box.
  *
- * The index says which messages and dead letters are open, so that a look costs what is
- * wrong and not what there is.
+ * The index knows which messages and dead letters are open, so the time that this takes
+ * depends on the number of problems and not on the number of messages.
  */
 #include "ops/proof/causes.h"
 
@@ -19,18 +19,18 @@
 enum {
 	LETTERS_MAX = 2000, /* open dead letters */
 	REFUSED_MAX = 200,  /* newest refusals of the cycle, not older than a day */
-	WAITING_MAX = 2000, /* messages with a lease, or to be read by some time */
+	WAITING_MAX = 2000, /* messages with a lease or a deadline for being read */
 	ROWS_MAX = 500,	    /* messages whose rows are asked for at once */
-	MAILBOXES_MAX = 50, /* whose oldest message is looked up */
+	MAILBOXES_MAX = 50, /* mailboxes whose oldest message is looked up */
 	NOTICES_MAX = 100,  /* messages of roger to one agent */
 	HANDED_MAX = 500,   /* messages that may be in an agent's file */
-	WORDS_BYTES = 77,   /* of a sentence */
-	SLIPS_MAX = 3,	    /* that are named */
+	WORDS_BYTES = 77,   /* bytes of a sentence */
+	SLIPS_MAX = 3,	    /* slips that are named */
 	WAKES_MAX = 20,	    /* attempts to wake an agent */
-	SESSIONS_MAX = 200, /* newest beginnings of sessions */
+	SESSIONS_MAX = 200, /* newest notes that a session began */
 };
 
-/* A mailbox that is not looked at for so long is more than a note. */
+/* A message that is unread for so long makes its mailbox more urgent than a notice. */
 static const int64_t forgotten_ms = INT64_C(3600) * 1000;
 static const int64_t refused_ms = INT64_C(86400) * 1000;
 
@@ -114,14 +114,15 @@ static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct 
 	if (r < 0 || box->way_out.length)
 		return r;
 	r = rg_engine_find(causes->roger->engine, &by_id, causes->arena, &there, err);
-	/* Its message is in no mailbox any more, or is received again only after a redelivery. */
+	/* The message is in no mailbox any more, or only a redelivery lets the agent receive it. */
 	if (r == ROGER_OK && (!there.count || there.items[0].dead_at_ms))
 		box->way_out = rg_causes_command(causes, there.count ? "dead redeliver" : "dismiss",
 						 letter->id, "");
 	return r;
 }
 
-/* Those of a cycle, where there are too many; an alarm ends with the last that is open. */
+/* Add the alarm if the cycle has more dead letters than the limit.  Needs an open one: the alarm
+ * ends when the last is settled. */
 static int look_for_alarm(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS,
@@ -167,11 +168,12 @@ static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
 
 struct refusal {
 	const struct roger_attempt *attempt;
-	size_t looked; /* at so many messages that its sender stored after it */
-	bool over;     /* the same was sent after all */
+	size_t looked; /* how many later messages of its sender were compared with it */
+	bool over;     /* a later message repeats it */
 };
 
-/* With the same key, or the same text.  sha256: of the text, once somebody asked. */
+/* True if the message repeats the refused send: it has the same key or the same text.  sha256: the
+ * hash of the message's text, which is computed when it is first needed. */
 static bool is_same(const struct roger_attempt *refused, const struct roger_message *message,
 		    char sha256[RG_SHA256_HEX_BYTES])
 {
@@ -198,14 +200,14 @@ static void compare_refusals(struct refusal *refusals, size_t count,
 		}
 }
 
-/* Which of a sender's were sent after all, to whomever?  Each page of what the sender stored is
- * read once for all of them; each is sought among the first RG_PAGE_MAX after it. */
+/* Find which refused sends of one sender were repeated, to any recipient.  Each page of its messages
+ * is read once for all of them; each is compared with the first RG_PAGE_MAX messages after it. */
 static int look_for_repeats(struct rg_causes *causes, struct refusal *refusals, size_t count,
 			    struct roger_err *err)
 {
 	struct rg_query query = { .anywhere = true, .limit = RG_PAGE_MAX };
 	struct roger_message_list page;
-	int64_t read_ms = 0, at_ms; /* what is before read_ms was read, from since_ms on */
+	int64_t read_ms = 0, at_ms; /* messages from query.since_ms to read_ms were read */
 	size_t first = 0, i;
 	int r;
 
@@ -233,14 +235,14 @@ static int look_for_repeats(struct rg_causes *causes, struct refusal *refusals, 
 	}
 }
 
-/* A full, retired or silent recipient is what is wrong; else it is the sender's to mend. */
+/* True if the problem is the recipient: it is full, retired or silent.  Else the sender mends it. */
 static bool is_about_target(struct roger_str cause)
 {
 	return rg_str_is(cause, RG_CAUSE_FULL) || rg_str_is(cause, RG_CAUSE_RETIRED) ||
 	       rg_str_is(cause, RG_CAUSE_BREAKER);
 }
 
-/* Those that are not over. */
+/* Report refused sends that were not repeated, in the recipient's mail or as one concern. */
 static int say_refused(struct rg_causes *causes, const struct refusal *refusals, size_t count,
 		       struct roger_err *err)
 {
@@ -275,7 +277,8 @@ static int say_refused(struct rg_causes *causes, const struct refusal *refusals,
 			     RG_STR_ARGS(last->to), RG_STR_ARGS(last->cause));
 }
 
-/* A person has seen it at once, and whoever retired sends nothing. */
+/* Report the refused sends of a sender.  A person saw the refusal at once, and a retired agent sends
+ * nothing, so both are left out. */
 static int judge_sender(struct rg_causes *causes, struct roger_str from,
 			const struct rg_history *rows, struct roger_err *err)
 {
@@ -306,7 +309,7 @@ static int judge_sender(struct rg_causes *causes, struct roger_str from,
 	return r < 0 ? r : say_refused(causes, refusals, count, err);
 }
 
-/* Refusals of a day, of this cycle. */
+/* Look at the refused sends of this cycle and the last day, sender by sender. */
 static int look_at_refused(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_row_query rows = { .log = RG_LOG_SENDS,
@@ -336,7 +339,7 @@ static int look_at_refused(struct rg_causes *causes, struct roger_err *err)
 
 /* ------------------------------------------------------ leases, deadlines -- */
 
-/* That of an agent that retired ended when another took over. */
+/* True if the lease is of an agent that retired: it ended when another agent took over. */
 static bool is_handed_over(const struct rg_causes *causes, const struct roger_message *message)
 {
 	return rg_str_equal(message->claimed_by, message->to) &&
@@ -344,10 +347,10 @@ static bool is_handed_over(const struct rg_causes *causes, const struct roger_me
 }
 
 /*
- * The last lease that was taken of a message, which no line has ended where it is open, and those
- * before it that expired: what was given back is not among its leases.  One that is over, or beyond
- * what it may take (taken while the clock was ahead, or under another configuration), is not in
- * force: the mail is free, and nobody expects it.
+ * Count the leases of a message that are in force or expired; message->leases leaves out those that
+ * were given back.  open: no line ended the last lease.  An open lease whose time is over, or is
+ * longer than a lease may be (taken while the clock was ahead, or under another configuration), is
+ * not in force.
  */
 static int judge_lease(struct rg_causes *causes, const struct roger_message *message, bool open,
 		       struct roger_err *err)
@@ -368,7 +371,7 @@ static int judge_lease(struct rg_causes *causes, const struct roger_message *mes
 	return r;
 }
 
-/* Of messages in the order of the journal, in which their rows are, too. */
+/* Count the leases of messages.  Needs them in the order of the journal, as their rows are. */
 static int judge_leases(struct rg_causes *causes, const struct roger_message *messages,
 			size_t count, struct roger_err *err)
 {
@@ -445,7 +448,7 @@ static int look_at_breakers(struct rg_causes *causes, struct roger_err *err)
 
 /* ---------------------------------------------------------------- unread -- */
 
-/* A person's mail first, then the fullest mailboxes. */
+/* Order mailboxes: a person's first, then the fullest. */
 static int compare_unread(const void *a, const void *b)
 {
 	const struct roger_agent *x = *(const struct roger_agent *const *)a,
@@ -457,10 +460,11 @@ static int compare_unread(const void *a, const void *b)
 		       : (x->unread < y->unread) - (x->unread > y->unread);
 }
 
-/* What roger told it, by the key of such a message; most often roger has told nobody anything. */
+/* Count the unread notices of roger to an agent, whose keys have ":notice:".  Usually roger has sent
+ * none, and is no known agent. */
 static int count_notices(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
 {
-	/* With a time it is asked of the tables, which do not read the texts. */
+	/* With since_ms the query uses the tables, which do not read the texts. */
 	const struct rg_query query = { .from = RG_STR("roger"),
 					.to = box->name,
 					.gets = true,
@@ -488,9 +492,8 @@ static int add_unread(struct rg_causes *causes, const struct roger_agent *agent,
 {
 	const bool file_only =
 		rg_config_is_file_only(causes->roger->workspace->config, agent->name);
-	/* With a time it is asked of the tables, which find the oldest without reading many.  What
-	 * is in the file of an agent that only knows files is read when that agent says something.
-	 */
+	/* With since_ms the query uses the tables, which find the oldest without reading many.  The
+	 * mail in the file of an agent that only uses files counts as read when it writes. */
 	const struct rg_query query = { .to = agent->name,
 					.gets = true,
 					.unread = true,
@@ -544,7 +547,8 @@ static int look_at_unread(struct rg_causes *causes, struct roger_err *err)
 			     concern.count == 1 ? " has" : "s have");
 }
 
-/* Whose names are near to one that only ever got mail: those that are no such name. */
+/* For each name that only ever got mail, find the nearest name of an agent that has sent some and
+ * is not retired. */
 static int find_slips(struct rg_causes *causes, const struct rg_names *ghosts,
 		      struct roger_err *err)
 {
@@ -564,7 +568,8 @@ static int find_slips(struct rg_causes *causes, const struct rg_names *ghosts,
 	return ROGER_OK;
 }
 
-/* What is not known of those boxes by now: whether each ever looked, and when. */
+/* Fill in the boxes when each agent last looked, whether its name only ever got mail, and what
+ * became of its worktree. */
 static int judge_boxes(struct rg_causes *causes, struct roger_err *err)
 {
 	struct roger_agent_list judged = { 0 };
@@ -601,7 +606,8 @@ static int judge_boxes(struct rg_causes *causes, struct roger_err *err)
 
 /* ------------------------------------------------------------------ room -- */
 
-/* What is unread leaves no room: the next message is refused.  to "": in the whole issue. */
+/* Report an issue, or the mailbox of `to` in it, that is so full of unread mail that the next send
+ * is refused.  to "": the whole issue. */
 static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, struct roger_str to,
 			   int64_t limit, struct roger_err *err)
 {
@@ -616,7 +622,7 @@ static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, str
 	if (!rg_engine_may_hold(engine, issue, to, limit))
 		return ROGER_OK;
 	r = rg_engine_count(engine, &query, &unread, err);
-	/* What was written to its recipient's file makes room, too. */
+	/* Messages in their recipient's file make room, too. */
 	if (r == ROGER_OK && unread >= limit && causes->roger->workspace->config->file_only.count)
 		r = rg_engine_find(engine, &query, causes->arena, &found, err);
 	while (found.count > 0)
@@ -636,7 +642,8 @@ static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, str
 			     RG_STR_ARGS(issue), (long long)unread);
 }
 
-/* Only where enough is unread in it is an issue looked at; who retired gets nothing anyway. */
+/* Look for full issues and mailboxes.  Only issues with enough unread mail are looked at, and no
+ * retired agents, since they get nothing anyway. */
 static int look_at_room(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct roger_agent_list *agents = &causes->agents;
@@ -669,7 +676,8 @@ static int look_at_room(struct rg_causes *causes, struct roger_err *err)
 
 /* -------------------------------------------------------- wakes, sessions -- */
 
-/* Attempts to wake an agent with mail that failed since it looked last, up to one that did not. */
+/* Count the failed attempts to wake an agent with mail since it looked last, after the last that
+ * succeeded. */
 static int look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
@@ -698,7 +706,7 @@ static int look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box, st
 	return r;
 }
 
-/* One session, then another, then the first again: both live, and take each other's mail. */
+/* Find agents with two sessions that alternate: both are live, and take each other's mail. */
 static int look_at_sessions(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
@@ -772,7 +780,7 @@ int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
 
 /* ----------------------------------------------------------------- words -- */
 
-/* How it is with the agent itself. */
+/* Print the agent's name, and its own state. */
 static void print_state(const struct rg_causes *causes, const struct rg_agent_mail *box,
 			struct rg_buf *out)
 {
@@ -818,7 +826,7 @@ static void print_part(const struct rg_agent_mail *box, enum rg_part part, struc
 			      count == 1 ? parts[part].one : parts[part].many);
 }
 
-/* In one line of a terminal beside its mark: what does not fit there is left out. */
+/* The words fit into one line of a terminal beside a mark; the parts beyond that are left out. */
 struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
@@ -857,7 +865,7 @@ static bool has_only(const struct rg_agent_mail *box, enum rg_part part)
 	return box->parts[part] > 0;
 }
 
-/* It returns at once, and takes nothing from anybody. */
+/* The command returns at once, and takes no mail from anybody. */
 struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_agent_mail *box)
 {
 	const struct rg_config *config = causes->roger->workspace->config;
@@ -867,10 +875,10 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 		return box->way_out;
 	if (rg_config_is_person(name))
 		return RG_STR("roger inbox --as " RG_PERSON);
-	/* It has no mailbox: another program wrote that line. */
+	/* A group has no mailbox: another program wrote the message. */
 	if (rg_config_reserves(config, name) && box->parts[RG_PART_UNREAD])
 		return rg_causes_command(causes, "archive --unread --to", name, "");
-	/* Nothing waits there: the send logs have what did not come. */
+	/* No mail waits, so show the send logs, which have what was not stored. */
 	if (!box->parts[RG_PART_UNREAD] && box->parts[RG_PART_BREAKER])
 		return rg_causes_command(causes, "log sends --to", name, " --newest");
 	if (!box->parts[RG_PART_UNREAD] && box->parts[RG_PART_REFUSED])
@@ -878,7 +886,7 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 					 " --outcome error --newest");
 	if (has_only(box, RG_PART_SESSIONS))
 		return rg_causes_command(causes, "timeline --agent", name, "");
-	/* A name with its worktree's in it is nobody's any more. */
+	/* A name with a worktree in it has no agent any more when that worktree is gone. */
 	if (box->parts[RG_PART_RETIRED] || (box->seat && memchr(name.data, '@', name.length)))
 		return rg_causes_command(causes, "agents retire", name, " --to NAME");
 	if (box->parts[RG_PART_WAKES])
@@ -943,7 +951,7 @@ static int say_box(struct rg_causes *causes, const struct rg_agent_mail *box, st
 				     RG_STR_ARGS(words));
 }
 
-/* Probable slips of names are one concern. */
+/* Add one concern for all probable slips of names. */
 static int say_slips(struct rg_causes *causes, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = 4096 };
