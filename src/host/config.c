@@ -1,4 +1,4 @@
-/* config: the settings of a file, of the environment and by default. */
+/* config: settings from files, the environment and the defaults. */
 #include "host/config_read.h"
 
 #include <stdio.h>
@@ -25,18 +25,18 @@ enum kind {
 };
 
 struct setting {
-	const char *section; /* "": stands alone, and is roger's own word */
+	const char *section; /* "": a setting without a section, which only roger's file has */
 	const char *name;
-	const char *key; /* both */
+	const char *key; /* "section.name", or the name alone */
 	enum kind kind;
 	size_t offset;
 	int64_t least; /* of a SPAN in ms */
 	int64_t most;
 	const char *text;  /* default */
-	const char *about; /* of a SPAN its bounds, first */
+	const char *about; /* for a SPAN it begins with the bounds */
 };
 
-/* Without a section the key begins behind the dot. */
+/* The key of a setting without a section begins after the dot. */
 #define ROW(section, name, kind, member, least, most, text, about)                                 \
 	{ section,                                                                                 \
 	  name,                                                                                    \
@@ -54,11 +54,11 @@ enum { SETTING_COUNT = sizeof table / sizeof *table, PATH_BYTES = 4400 };
 
 static const struct roger_str default_origin = { "default", 7 };
 
-/* Of the program that seed 004 comes from: its settings, and where its files are by default. */
+/* The settings of the program that seed 004 comes from, and the default folder of its files. */
 static const char origin_file[] = ".agent-shepherd/config/phase-messenger.yaml",
 		  origin_folder[] = ".agent-shepherd";
 
-/* What a value is; of a NUMBER or a SPAN its bounds say that. */
+/* What is expected as a value; a NUMBER or a SPAN is described by its bounds. */
 static const char *const kind_words[] = {
 	[PATH] = "a path",
 	[FILE_NAME] = "a file name",
@@ -69,7 +69,7 @@ static const char *const kind_words[] = {
 	[NAMES] = "a list of agents",
 };
 
-/* In the order of enum rg_recipients; older files say warn for open. */
+/* The names of enum rg_recipients; older files say warn for open. */
 static const char *const recipients_names[] = { "near", "open", "strict", NULL };
 
 /* ------------------------------------------------------------- settings -- */
@@ -88,7 +88,7 @@ int rg_config_origin(const struct rg_config_source *source, size_t line, struct 
 	return rg_kept(kept, err);
 }
 
-/* "section.name" */
+/* Make the key "section.name". */
 static int key_of(struct rg_config *config, const char *section, struct roger_str name,
 		  struct roger_str *ret, struct roger_err *err)
 {
@@ -97,7 +97,7 @@ static int key_of(struct rg_config *config, const char *section, struct roger_st
 		       err);
 }
 
-/* NULL: out of memory. */
+/* Add an empty setting; NULL: out of memory. */
 static struct roger_setting *add_setting(struct rg_config *config)
 {
 	struct roger_setting_list *settings = &config->settings;
@@ -138,8 +138,8 @@ int rg_config_wrong_node(const struct rg_config_source *source, const struct rg_
 
 enum { RANGE_BYTES = 96 };
 
-/* A NUMBER or a SPAN: NULL, or what was expected, in range.  A number is digits alone; "010" means
- * ten to some and eight to YAML, so neither. */
+/* Read a NUMBER or a SPAN.  Returns NULL, or what was expected, which is printed into range.  "010"
+ * is refused: it is ten to people and eight to YAML. */
 static const char *read_amount(const struct setting *setting, struct roger_str text, int64_t *at,
 			       char *range)
 {
@@ -188,7 +188,7 @@ static const char *judge_file_name(struct roger_str text)
 	return NULL;
 }
 
-/* The password within an address; its data is NULL if there is none. */
+/* Return the password in an address; its data is NULL if there is none. */
 static struct roger_str find_password(struct roger_str text)
 {
 	const char *host = strstr(text.data, "://") + 3, *at, *colon;
@@ -204,7 +204,8 @@ static struct roger_str find_password(struct roger_str text)
 	return (struct roger_str){ option, strcspn(option, "&#") };
 }
 
-/* A file may be in a repository, so no password is in it; none is ever shown. */
+/* Check an address.  A file may be in a repository, so a password in it is refused; a password from
+ * the environment is not shown. */
 static int judge_address(struct rg_config *config, struct roger_str text,
 			 struct roger_setting *shown, struct roger_err *err)
 {
@@ -231,7 +232,7 @@ static int judge_address(struct rg_config *config, struct roger_str text,
 		       err);
 }
 
-/* text is a copy that lives as long as config. */
+/* Set setting i; needs a text that lives as long as config. */
 static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 		     struct roger_err *err)
 {
@@ -297,8 +298,8 @@ static int change_setting(const struct rg_config_source *source, size_t i, struc
 
 /* --------------------------------------------------------- unknown keys -- */
 
-/* What a mistyped or misplaced key may have meant, and the section of that; without a length:
- * nothing. */
+/* Return the setting that a wrong key probably meant, with its section; its data is NULL if there
+ * is none. */
 static struct roger_str suggest_setting(struct roger_str typed, const char **ret_section)
 {
 	struct rg_nearest best = { 0 };
@@ -317,7 +318,7 @@ static struct roger_str suggest_setting(struct roger_str typed, const char **ret
 	return best.word;
 }
 
-/* Another program has settings of its own; what looks like one of ours is mistyped. */
+/* Refuse an unknown key.  In another program's file only one that looks like ours is refused. */
 static int take_unknown(const struct rg_config_source *source, const char *section,
 			const struct rg_yaml *node, struct roger_err *err)
 {
@@ -354,7 +355,7 @@ static size_t find_setting(const char *section, struct roger_str name)
 	return i;
 }
 
-/* What two settings of a section must be together.  Guilty is the first, where a person set it. */
+/* Fail since two settings do not fit.  The first is named if it was set, else the second. */
 static int fail_misfit(const struct rg_config *config, const char *section, const char *first,
 		       const char *second, const char *expected, struct roger_err *err)
 {
@@ -390,11 +391,11 @@ static int check_config(const struct rg_config *config, struct roger_err *err)
 	const char *file = config->jsonl_file.data, *database = config->database_file.data;
 	const size_t length = config->database_file.length;
 
-	/* Nor may SQLite take the journal for its own, as FILE-journal or FILE-wal. */
+	/* SQLite must not take the journal for its own FILE-journal or FILE-wal. */
 	if (strncmp(file, database, length) == 0 && (!file[length] || file[length] == '-'))
 		return fail_misfit(config, "storage", "jsonl_file", "database_file",
 				   "database_file and jsonl_file to name files of their own", err);
-	/* Later attempts would otherwise come sooner than the second one. */
+	/* Otherwise later attempts would come sooner than the second one. */
 	if (config->wake_backoff_most_ms < config->wake_backoff_ms)
 		return fail_misfit(config, "wake", "backoff_most", "backoff",
 				   "backoff_most to be at least backoff", err);
@@ -403,7 +404,7 @@ static int check_config(const struct rg_config *config, struct roger_err *err)
 
 /* --------------------------------------------------------------- a file -- */
 
-/* Members of the mapping of that name, each read by itself. */
+/* Read each member of the mapping of that name. */
 static int read_each(const struct rg_config_source *source, const char *name,
 		     const struct rg_yaml *node, const char *expected, rg_config_read_entry *read,
 		     struct roger_err *err)
@@ -480,7 +481,7 @@ static int read_root(const struct rg_config_source *source, const struct rg_yaml
 	return r < 0 ? r : check_config(source->config, err);
 }
 
-/* What a file holds, or cannot be opened for, is the configuration's fault; memory is not. */
+/* Parse a file.  Every error but ROGER_ENOMEM becomes ROGER_ECONFIG. */
 static int read_yaml(const struct rg_config_source *source, struct roger_str text,
 		     const struct rg_yaml **ret_root, struct roger_err *err)
 {
@@ -493,8 +494,8 @@ static int read_yaml(const struct rg_config_source *source, struct roger_str tex
 	return ROGER_ECONFIG;
 }
 
-/* Comments and nothing else, as `roger init` leaves it: a process for every message need not parse
- * that. */
+/* True if a text has only comments, as `roger init` writes it.  It need not be parsed, which saves
+ * time in every process. */
 static bool says_nothing(struct roger_str text)
 {
 	struct roger_str line;
@@ -509,14 +510,14 @@ static bool is_comment(struct roger_str line)
 {
 	size_t i = 0;
 
-	/* Other characters may end a line for YAML. */
+	/* Characters other than these may end a line in YAML. */
 	while (i < line.length && *line.data == '#' && line.data[i] >= ' ' && line.data[i] <= '~')
 		i++;
 	return i && i == line.length;
 }
 
-/* Nor what it explains, once a setting is there: lines of comments are cut to "#", which keeps the
- * numbers of the others.  Not where one may be part of a value: with quotes or a block of text. */
+/* Cut lines of comments to "#", so that they cost no time and line numbers stay.  A text with
+ * quotes or a block is returned whole, since there a comment may be part of a value. */
 static struct roger_str cut_comments(struct roger_str text, struct rg_buf *cut)
 {
 	struct roger_str rest = text, line;
@@ -635,7 +636,7 @@ int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 	config->memory = memory;
 	config->group_names.arena = config->group_names_low.arena = config->keys_low.arena = memory;
 
-	/* Every command does this: nothing is printed or copied. */
+	/* Every command does this, so nothing is printed or copied. */
 	for (i = 0; i < SETTING_COUNT; i++) {
 		setting = add_setting(config);
 		if (!setting)
@@ -676,12 +677,12 @@ static int load_file(struct rg_config *config, const char *path, const char *fil
 	return r < 0 ? r : rg_config_read(config, rg_buf_str(&text), file, foreign, err);
 }
 
-/* Every command reads the configuration, and few need groups: a longer section of them waits. */
+/* Every command reads the configuration, but few need groups, so a longer section is read later. */
 enum { GROUPS_BYTES = 16 << 10 };
 
 /*
- * Part the section of groups from the rest of a text, each with all lines where they stand.  It
- * goes up to the next line that begins with anything but a blank or '#'.  How long it is.
+ * Split a text into the section of groups and the rest, both with the line numbers of the text.
+ * The section ends before a line that begins with anything but a blank or '#'.  Returns its length.
  */
 static size_t part_groups(struct roger_str text, struct rg_buf *groups, struct rg_buf *others)
 {
@@ -714,7 +715,7 @@ static bool has_groups(const struct rg_yaml *root)
 	return member != NULL;
 }
 
-/* Many groups wait, where the rest can be read by itself. */
+/* Load roger's file; a long section of groups is read later if the rest can be read by itself. */
 static int load_own(struct rg_config *config, const char *path, struct roger_err *err)
 {
 	const struct rg_config_source source = { .config = config, .name = config_file };
@@ -754,14 +755,15 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 
 static const char blanks[] = " \t\r\n\"'", around_keys[] = " \t\r\n\"',{[:";
 
-/* What stands before each colon, in lower case; false: it cannot be told. */
+/* Keep the word before each colon, in lower case; false: there may be keys that it does not find.
+ */
 static bool find_keys(struct rg_config *config, struct roger_str text)
 {
 	struct roger_str left = text, key;
 	const char *colon;
 	char low[RG_CONFIG_NAME_BYTES];
 
-	/* Escapes, aliases, tags, merged and explicit keys may hide one. */
+	/* Escapes, aliases, tags, merged and explicit keys may hide a key. */
 	if (memmem(text.data, text.length, "? ", 2) || memchr(text.data, '\\', text.length) ||
 	    memchr(text.data, '&', text.length) || memchr(text.data, '!', text.length) ||
 	    memmem(text.data, text.length, "''", 2))
@@ -820,7 +822,7 @@ static int load_environment(struct rg_config *config, struct roger_err *err)
 	return r;
 }
 
-/* Does a folder of the project hold a journal with anything in it? */
+/* True if a folder of the project holds a journal that is not empty. */
 static bool has_journal(const struct rg_config *config, const char *root, const char *folder)
 {
 	struct rg_file_facts facts;
@@ -831,7 +833,7 @@ static bool has_journal(const struct rg_config *config, const char *root, const 
 }
 
 /*
- * Where the origin's settings name no folder, its default one is meant, unless
+ * If no file names a data folder, use the default one of the origin's program, unless
  * roger has messages of its own already.
  */
 static int use_origin_folder(struct rg_config *config, const char *root, struct roger_err *err)

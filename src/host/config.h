@@ -1,12 +1,12 @@
 /*
  * config - what a person may set, where each setting came from, and nothing else.
  *
- * Read in this order, the later wins: built-in defaults; the project's
- * .agent-shepherd/config/phase-messenger.yaml (seed 004's three sections;
- * what else stands there is ignored; without a folder for its files that is
- * .agent-shepherd/, unless roger has messages of its own); .roger/config.yaml (unknown members are
- * an error there); the environment (ROGER_STORE, ROGER_RECIPIENTS).  A bad value names the
- * file, the line, the key and what was expected, and nothing runs.
+ * A later source wins: built-in defaults; the project's
+ * .agent-shepherd/config/phase-messenger.yaml (seed 004's three sections; other
+ * members are ignored; if no data folder is set, .agent-shepherd/ is used, unless
+ * roger has messages of its own); .roger/config.yaml (unknown members are an error);
+ * the environment (ROGER_STORE, ROGER_RECIPIENTS).  The error for a bad value names
+ * the file, the line, the key and what was expected, and nothing runs.
  */
 #ifndef RG_CONFIG_H
 #define RG_CONFIG_H
@@ -18,23 +18,24 @@
 struct rg_group {
 	struct roger_str name; /* workers, or any other name but all */
 	struct rg_names members;
-	size_t shown; /* its place in settings */
+	size_t shown; /* its index in settings */
 };
 
-/* How an agent is told that mail is there: a program and its arguments. */
+/* An agent that is woken when mail is there, by a program with arguments. */
 struct rg_wake_agent {
 	struct roger_str name;
 	struct roger_strs words;
-	size_t shown; /* its setting */
+	size_t shown; /* its index in settings */
 };
 
+/* Which unknown recipients are refused. */
 enum rg_recipients {
-	RG_RECIPIENTS_NEAR,   /* near: those that are likely slips for known ones */
-	RG_RECIPIENTS_OPEN,   /* open: none */
-	RG_RECIPIENTS_STRICT, /* strict: all */
+	RG_RECIPIENTS_NEAR,   /* names that are likely slips for known ones */
+	RG_RECIPIENTS_OPEN,   /* none */
+	RG_RECIPIENTS_STRICT, /* all */
 };
 
-/* What a setting of each kind is in struct rg_config. */
+/* The types of settings in struct rg_config. */
 #define RG_MEMBER_NUMBER int64_t
 #define RG_MEMBER_SPAN int64_t /* ms */
 #define RG_MEMBER_PATH struct roger_str
@@ -63,8 +64,8 @@ struct rg_config {
 	size_t group_count;
 	struct rg_names group_names, group_names_low; /* the second in lower case */
 
-	struct roger_str groups_unread; /* the text of those that were not read yet; "": all were */
-	struct rg_names keys_low; /* what may be the name of one of these, once that was asked */
+	struct roger_str groups_unread; /* the section of groups if it was not read yet, or "" */
+	struct rg_names keys_low;	/* possible names of its groups, once they were needed */
 
 	/* For `config show`: every setting with its value as text and its origin. */
 	struct roger_setting_list settings;
@@ -79,74 +80,72 @@ RG_CHECKED int rg_config_load(const char *root, struct rg_config **ret_config,
 			      struct roger_err *err);
 struct rg_config *rg_config_free(struct rg_config *config);
 
-/* Read the groups unless that was done: a section of more than 16 KiB waits for this. */
+/* Read the groups that were not read yet: a section of more than 16 KiB waits for this. */
 RG_CHECKED int rg_config_read_groups(struct rg_config *config, struct roger_err *err);
 
 /*
- * May a group have this name, as far as its text shows that was not read yet?  False: none has,
- * and no key is written in a way that hides it.
+ * True if a group may have this name; a section of groups that was not read yet is only searched
+ * for keys.  False: no group has it.
  */
 bool rg_config_may_be_group(struct rg_config *config, struct roger_str name);
 
 /*
- * Settings of one file's text into config; file is its name for messages and
- * origins.  foreign: ignore what is unknown (phase-messenger.yaml).  What one
- * file sets must fit what those before it set.  After an error config is good
- * for freeing only.
+ * Read settings from a file's text into config; file is its name for errors and
+ * origins.  foreign: ignore unknown members (phase-messenger.yaml).  The settings
+ * must fit those of the files before.  After an error config may only be freed.
  */
 RG_CHECKED int rg_config_read(struct rg_config *config, struct roger_str text, const char *file,
 			      bool foreign, struct roger_err *err);
 
-/* What setting number i of config->settings may be, and what it is for; "" for a group's. */
+/* Print what the value of config->settings[i] may be, and what it is for; nothing for a group. */
 void rg_config_about(size_t i, struct rg_buf *out);
 
-/* What init writes: every setting with its default, as comments. */
+/* Print the file that init writes: every setting with its default, as comments. */
 void rg_config_template(struct rg_buf *out);
 
 /*
- * Write the address into .roger/config.yaml of the workspace in root, or take it out where it is
- * ""; nothing else of the file changes.  only_check: could it?  ROGER_ECONFIG: not without a
- * person.
+ * Write the store's address into .roger/config.yaml of the workspace in root; "" removes it.
+ * Nothing else of the file changes.  only_check: write nothing.  ROGER_ECONFIG: a person must do
+ * it.
  */
 RG_CHECKED int rg_config_set_store(const char *root, struct roger_str address, bool only_check,
 				   struct roger_err *err);
 
-/* Does roger use this name for a file of its own in the data folder or .roger/, with any setting?
- */
+/* True if roger uses this name for its own file in the data folder or .roger/, with any setting. */
 bool rg_config_uses(struct roger_str name);
 
-/* A configuration of defaults only. */
+/* Make a configuration of defaults only. */
 RG_CHECKED int rg_config_new(struct rg_config **ret_config, struct roger_err *err);
 
-/* The group of that name, or NULL. */
+/* Return the group of that name, or NULL. */
 const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name);
 
-/* Does the name stand for several: a group, or all?  No agent has it. */
+/* True if the name is a group's, or all, so no agent has it. */
 bool rg_config_reserves(const struct rg_config *config, struct roger_str name);
 
 /*
- * Every command that is configured, with its setting: start with i = 0, false at
+ * Return each configured command, with its setting: start with *i = 0, false at
  * the end.
  */
 bool rg_config_next_command(const struct rg_config *config, size_t *i,
 			    struct roger_str *ret_setting, struct roger_strs *ret_words);
 
 /*
- * Names that nobody sends under, whatever their case: all, groups, roger, and those
+ * True if nobody may send under the name, in any case: all, groups, roger, and names
  * that a model would take for its user's or its maker's.
  */
 bool rg_config_reserves_sender(const struct rg_config *config, struct roger_str name);
 
-/* Is it roger's own name, which has no mailbox? */
+/* True for roger's own name, which has no mailbox. */
 bool rg_config_is_roger(struct roger_str name);
 
-/* Is it RG_PERSON, under which no agent may send? */
+/* True for RG_PERSON, under which no agent may send. */
 bool rg_config_is_person(struct roger_str name);
 
-/* Does that agent only know the file that its mail is written to? */
+/* True if that agent only uses files: its mail is written to one. */
 bool rg_config_is_file_only(const struct rg_config *config, struct roger_str name);
 
-/* How the agent of that name is woken, or NULL. */
+/* Return how the agent of that name is woken, or NULL. */
 const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name);
 
 #endif

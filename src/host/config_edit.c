@@ -1,4 +1,4 @@
-/* The one setting that roger itself writes: where the journals are, after a move. */
+/* config: write the only setting that roger itself changes: the store, after a move. */
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 static const char name[] = "config.yaml", key[] = "store:";
 
-/* All but the line of the setting, and that line at the end. */
+/* Copy all lines but the setting's, and add that at the end. */
 static void compose_text(struct roger_str text, struct roger_str address, struct rg_buf *out)
 {
 	struct roger_str line;
@@ -26,7 +26,7 @@ static void compose_text(struct roger_str text, struct roger_str address, struct
 	rg_buf_printf(out, "%s %.*s\n", key, RG_STR_ARGS(address));
 }
 
-/* Does it say what it is to say? */
+/* Check that the changed text sets the store to the address. */
 static int check_text(struct roger_str text, struct roger_str address, struct roger_err *err)
 {
 	struct rg_config *config = NULL;

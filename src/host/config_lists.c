@@ -1,4 +1,4 @@
-/* config: what is a list there: groups, commands, and the agents that are woken. */
+/* config: settings that are lists: groups, commands, and the agents that are woken. */
 #include "host/config_read.h"
 
 #include <ctype.h>
@@ -10,8 +10,8 @@
 
 /* --------------------------------------------------------------- groups -- */
 
-/* The groups of a long section are read where a name may be one of them.  If the section is wrong,
- * no name is a group; the verbs that read all groups report it. */
+/* Read a long section of groups if the name may be one of them.  If the section is wrong, no name
+ * is a group; the verbs that read all groups report it. */
 static void look_for(const struct rg_config *config, struct roger_str name)
 {
 	struct rg_config *own = (struct rg_config *)(uintptr_t)config;
@@ -76,7 +76,7 @@ bool rg_config_is_file_only(const struct rg_config *config, struct roger_str nam
 	return rg_str_among(config->file_only, name);
 }
 
-/* May an agent have the name, as far as the configuration knows by now? */
+/* True if the name may be an agent's or a group's, whatever groups there are. */
 static bool is_name(struct roger_str name)
 {
 	return rg_name_valid(name) && !rg_str_is(name, "all");
@@ -105,7 +105,7 @@ static int add_group(struct rg_config *config, struct roger_str name, struct rg_
 	return ROGER_OK;
 }
 
-/* "lead, reviewer" */
+/* Show a list as the value of a setting, like "lead, reviewer". */
 static int show_list(struct rg_config *config, struct roger_strs texts, const char *between,
 		     struct roger_setting *shown, struct roger_err *err)
 {
@@ -117,7 +117,7 @@ static int show_list(struct rg_config *config, struct roger_strs texts, const ch
 	return rg_kept(rg_arena_keep(config->memory, &text, &shown->value), err);
 }
 
-/* Agents, each once; some: at least one. */
+/* Read a list of agents, each once.  some: it must not be empty. */
 static int read_agents(const struct rg_config_source *source, const struct rg_yaml *node, bool some,
 		       struct roger_setting *shown, struct rg_names *names, struct roger_err *err)
 {
@@ -144,7 +144,7 @@ static int read_agents(const struct rg_config_source *source, const struct rg_ya
 	return show_list(source->config, rg_names_list(names), ", ", shown, err);
 }
 
-/* What is configured twice counts as it is there last. */
+/* If a group is configured twice, the last counts. */
 int rg_config_read_group(const struct rg_config_source *source, const char *groups,
 			 const struct rg_yaml *node, struct roger_err *err)
 {
@@ -182,7 +182,7 @@ int rg_config_expect_agents(const struct rg_config *config, size_t shown, struct
 
 /* ---------------------------------------------------------------- words -- */
 
-/* A command: the program and its arguments, never a line for a shell. */
+/* Read a command: a program and its arguments, never a line for a shell. */
 int rg_config_read_words(const struct rg_config_source *source, const struct rg_yaml *node,
 			 struct roger_setting *shown, struct roger_strs *ret_words,
 			 struct roger_err *err)
@@ -232,7 +232,7 @@ const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struc
 	return NULL;
 }
 
-/* Whom a command is for is known: what is trusted is what runs, and the files that it names. */
+/* Fill the agent's name into its command, so that the words that are trusted are those that run. */
 static int name_agent(struct rg_config *config, struct rg_wake_agent *agent, struct roger_err *err)
 {
 	struct roger_str *words = (struct roger_str *)(uintptr_t)agent->words.items;

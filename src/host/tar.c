@@ -10,7 +10,7 @@ enum { BLOCK = 512, NAME_FIELD = 100, NUMBER_FIELD = 12, PAX_BYTES_MAX = 2048 };
 static const char zeros[2 * BLOCK];
 static const uint64_t size_most = UINT64_C(077777777777);
 
-/* Where the fields of a header are. */
+/* Offsets of the fields of a header. */
 enum { MODE = 100, UID = 108, GID = 116, SIZE = 124, MTIME = 136, SUM = 148, TYPE = 156 };
 enum { MAGIC = 257 };
 
@@ -64,7 +64,7 @@ static size_t pad_of(uint64_t size)
 	return (BLOCK - size % BLOCK) % BLOCK;
 }
 
-/* A record says how long it is, itself included. */
+/* Add a pax record, which begins with its own length; that counts its own digits, too. */
 static void add_pax(struct rg_buf *text, const char *key, const char *value)
 {
 	size_t rest = strlen(key) + strlen(value) + 3, length = rest + 1, before;
@@ -77,7 +77,7 @@ static void add_pax(struct rg_buf *text, const char *key, const char *value)
 	rg_buf_printf(text, "%zu %s=%s\n", length, key, value);
 }
 
-/* What stands before a file's bytes. */
+/* Print the headers before a file's bytes. */
 static int compose_head(struct rg_tar *tar, const char *name, uint64_t size, struct rg_buf *out,
 			struct roger_err *err)
 {
@@ -167,7 +167,7 @@ static int fail_format(const struct rg_tar *tar, struct roger_err *err)
 		       tar->name);
 }
 
-/* The bytes that come next must be these. */
+/* Read the next bytes, which must be equal to these. */
 static int expect_bytes(struct rg_tar *tar, struct roger_str bytes, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf there = { .maximum = SIZE_MAX };
@@ -211,7 +211,7 @@ int rg_tar_open(const char *path, const char *first, struct rg_tar *ret_tar, uin
 		r = rg_file_read_at(ret_tar->file, block, sizeof block, 0, &got, err);
 	if (r < 0)
 		return r;
-	/* What cannot be known before is taken from it; a wrong one makes another head. */
+	/* Size and time are taken from the header; rg_tar_expect() finds wrong ones by the sum. */
 	block[SIZE + NUMBER_FIELD - 1] = block[MTIME + NUMBER_FIELD - 1] = '\0';
 	*ret_size = strtoull(block + SIZE, NULL, 8);
 	ret_tar->made_ms = (int64_t)(strtoull(block + MTIME, NULL, 8) & size_most) * 1000;

@@ -80,7 +80,7 @@ struct rg_agent_mail *rg_causes_box(const struct rg_causes *causes, struct roger
 RG_CHECKED int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
 				  const struct rg_agent_mail **ret_box, struct roger_err *err);
 
-/* Describe a run in a sentence.  *ret_next: the command that ends its concern; "": none is needed. */
+/* Describe a run in a sentence.  *ret_next: the command that ends its concern, or "". */
 RG_CHECKED int rg_causes_run(struct rg_causes *causes, struct roger_str run,
 			     struct roger_str *ret_words, struct roger_str *ret_next,
 			     struct roger_err *err);

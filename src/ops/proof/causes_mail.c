@@ -200,8 +200,8 @@ static void compare_refusals(struct refusal *refusals, size_t count,
 		}
 }
 
-/* Find which refused sends of one sender were repeated, to any recipient.  Each page of its messages
- * is read once for all of them; each is compared with the first RG_PAGE_MAX messages after it. */
+/* Find which refused sends of one sender were repeated, to any recipient.  Each page of its
+ * messages is read once; a refusal is compared with the first RG_PAGE_MAX messages after it. */
 static int look_for_repeats(struct rg_causes *causes, struct refusal *refusals, size_t count,
 			    struct roger_err *err)
 {
@@ -235,7 +235,7 @@ static int look_for_repeats(struct rg_causes *causes, struct refusal *refusals, 
 	}
 }
 
-/* True if the problem is the recipient: it is full, retired or silent.  Else the sender mends it. */
+/* True if the recipient is the problem: it is full, retired or silent.  Else the sender is. */
 static bool is_about_target(struct roger_str cause)
 {
 	return rg_str_is(cause, RG_CAUSE_FULL) || rg_str_is(cause, RG_CAUSE_RETIRED) ||
@@ -277,7 +277,7 @@ static int say_refused(struct rg_causes *causes, const struct refusal *refusals,
 			     RG_STR_ARGS(last->to), RG_STR_ARGS(last->cause));
 }
 
-/* Report the refused sends of a sender.  A person saw the refusal at once, and a retired agent sends
+/* Report the refused sends of a sender.  A person saw them at once, and a retired agent sends
  * nothing, so both are left out. */
 static int judge_sender(struct rg_causes *causes, struct roger_str from,
 			const struct rg_history *rows, struct roger_err *err)
@@ -460,8 +460,8 @@ static int compare_unread(const void *a, const void *b)
 		       : (x->unread < y->unread) - (x->unread > y->unread);
 }
 
-/* Count the unread notices of roger to an agent, whose keys have ":notice:".  Usually roger has sent
- * none, and is no known agent. */
+/* Count the unread notices of roger to an agent, whose keys have ":notice:".  Usually roger has
+ * sent none, and is no known agent. */
 static int count_notices(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
 {
 	/* With since_ms the query uses the tables, which do not read the texts. */

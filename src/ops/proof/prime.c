@@ -1,4 +1,4 @@
-/* prime: what an agent is to know when it begins. */
+/* prime: what an agent needs to know when it begins: its unread mail and its duties. */
 #include "facts/message.h"
 #include "ops/proof/causes.h"
 
@@ -8,7 +8,7 @@ struct priming {
 	struct roger *roger;
 	const struct roger_prime_request *request;
 	struct roger_prime_reply *reply;
-	struct rg_causes duties; /* its concerns, and what they are printed with */
+	struct rg_causes duties; /* its concerns are the duties */
 };
 
 static int find_mail(struct priming *priming, struct roger_err *err)
@@ -31,7 +31,7 @@ static int find_mail(struct priming *priming, struct roger_err *err)
 	return rg_engine_find(priming->roger->engine, &query, reply->memory, &reply->messages, err);
 }
 
-/* Somebody waits for it to be read. */
+/* Add a duty for each message whose sender waits for it to be read. */
 static int look_at_mail(struct priming *priming, struct roger_err *err)
 {
 	const struct roger_message_list *messages = &priming->reply->messages;
@@ -72,7 +72,7 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 				     err, "run %.*s is done, and you have not taken its result",
 				     RG_STR_ARGS(run.run));
 	}
-	/* Until somebody has dealt with it. */
+	/* A suspect or blocked run is a duty until somebody has dealt with it. */
 	if (run.status != ROGER_RUN_SUSPECT &&
 	    (run.status != ROGER_RUN_BLOCKED || !rg_run_wants_settling(&run)))
 		return ROGER_OK;

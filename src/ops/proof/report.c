@@ -1,4 +1,4 @@
-/* report: figures over a time, or over cycles, from all logs. */
+/* report: figures of a time range, or of cycles, counted from the rows of all logs. */
 #include <stdlib.h>
 
 #include "base/id.h"
@@ -9,35 +9,35 @@
 #include "ops/proof/telling.h"
 #include "ops/runs/run_list.h"
 
-/* Milliseconds; of many messages they take the most memory, so it grows in place. */
+/* A list of spans in ms.  Of many messages it takes the most memory, so realloc() grows it. */
 struct spans {
 	int64_t *items;
 	size_t count, room;
 };
 
-/* A report on its way. */
+/* The state of a report while it is counted. */
 struct counting {
 	struct roger *roger;
 	struct roger_report_reply *reply;
 	struct rg_arena *scratch, *arena; /* arena: the reply's */
-	int64_t plain_entries;		  /* attempts of such messages in the send logs */
-	int64_t plain;			  /* messages whose being stored is their attempt */
-	int64_t listed, kept_ms;	  /* those from this byte and time on are no entries */
-	struct rg_altered altered;	  /* lines that prove no attempt: the logs lack it */
-	bool again;			  /* the index was damaged, and mended: from the start */
-	struct spans latencies, looks;	  /* from stored to read; to the first look */
-	struct rg_table attempted;	  /* messages that were: struct attempted */
+	int64_t plain_entries;		  /* send log entries of messages without a key */
+	int64_t plain;			  /* messages without a key and entry: one attempt each */
+	int64_t listed, kept_ms;	  /* messages from this byte and time on have no entry */
+	struct rg_altered altered;	  /* altered lines, which are no attempts */
+	bool again;			  /* the index was mended, so count from the start */
+	struct spans latencies, looks;	  /* from stored to read; from stored to the first look */
+	struct rg_table attempted;	  /* attempted messages: struct attempted */
 	struct rg_counter causes, targets, cycles; /* of dead letters */
 	struct rg_counter refusals;		   /* by cause */
-	struct rg_counter places;		   /* of agents in the list below, from 1 */
+	struct rg_counter places;		   /* places in the list of agents, from 1 */
 	struct {
 		struct roger_agent_figures *items;
 		size_t count;
 	} agents;
 };
 
-/* A message, or an attempt that came to none, by the hash of its id; the lowest bit tells whether
- * that was delivered.  What was in the end, but not at first, has both. */
+/* An attempted message, or an attempt without a message, by the hash of its id; the lowest bit
+ * tells whether it was delivered.  One that was delivered after it failed has two entries. */
 struct attempted {
 	uint64_t id;
 };
@@ -67,7 +67,7 @@ static struct roger_agent_figures *figures_of(struct counting *counting, struct 
 
 /* ----------------------------------------------------------------- range -- */
 
-/* The place of a cycle; count: there is none of that name. */
+/* Return the place of a cycle, or the count if there is none of that name. */
 static size_t find_cycle(const struct roger_cycle_list *cycles, struct roger_str id)
 {
 	size_t i;
@@ -78,7 +78,8 @@ static size_t find_cycle(const struct roger_cycle_list *cycles, struct roger_str
 	return i;
 }
 
-/* "7", or "5..7"; a cycle may have two dots in its name, then it is meant. */
+/* Find the cycles of "7" or "5..7"; false: there are none.  A cycle of just that name comes first,
+ * since a name may contain two dots. */
 static bool find_span(const struct roger_cycle_list *cycles, struct roger_str text,
 		      size_t *ret_from, size_t *ret_to)
 {
@@ -97,8 +98,8 @@ static bool find_span(const struct roger_cycle_list *cycles, struct roger_str te
 	return *ret_from < cycles->count && *ret_from <= *ret_to;
 }
 
-/* When the first of these began: the clock may have been set back between two.  0: there is none.
- */
+/* Return the earliest beginning of these cycles, as the clock may have been set back between two;
+ * 0: there are none. */
 static int64_t first_opened(const struct roger_cycle_list *cycles, size_t from, size_t to)
 {
 	int64_t first_ms = from < to ? cycles->items[from].opened_at_ms : 0;
@@ -131,7 +132,7 @@ static int set_cycles(struct roger *roger, struct roger_str text, struct roger_r
 	for (i = from; i <= to; i++)
 		ids[i - from] = cycles.items[i].id;
 	reply->cycles = (struct roger_strs){ ids, to - from + 1 };
-	/* What is of an instant is of the last cycle that had begun by then. */
+	/* An instant belongs to the last cycle that had begun by then. */
 	reply->since_ms = first_opened(&cycles, from, to + 1);
 	reply->until_ms = first_opened(&cycles, to + 1, cycles.count);
 	return ROGER_OK;
@@ -139,7 +140,7 @@ static int set_cycles(struct roger *roger, struct roger_str text, struct roger_r
 
 /* -------------------------------------------------------------- messages -- */
 
-/* From when it was stored, where its time is known, and no clock was set back in between. */
+/* Add the span since the message was stored, unless the row's time is unknown or earlier. */
 static int add_span(struct spans *spans, const struct rg_event *row, struct roger_err *err)
 {
 	const int64_t ms = row->said.at_ms - row->since_ms;
@@ -179,14 +180,14 @@ static int count_stored(struct counting *counting, const struct rg_event *row,
 	return ROGER_OK;
 }
 
-/* In whose mailbox it was, as what is counted as received: whoever read it. */
+/* Return the agent whose mailbox has the message: its reading counts there, whoever read it. */
 static struct roger_str mailbox_of(const struct rg_event *row)
 {
 	return row->said.peer.length ? row->said.peer : row->said.actor;
 }
 
-/* A message is looked at when it is, also after the time that it was sent in; all else is counted
- * within that. */
+/* Count a row of a message that was sent in the range; the row itself may be later.  row NULL: the
+ * index was mended. */
 static int see_message(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct counting *counting = context;
@@ -249,8 +250,8 @@ static int see_messages(struct counting *counting, struct roger_err *err)
 
 /* -------------------------------------------------------------- attempts -- */
 
-/* An attempt counts with its last line in the range; what timed out before that may be delivered
- * late within it. */
+/* Count an attempt by its last line in the range.  An attempt that timed out before the range may
+ * be delivered late in it. */
 static int count_attempt(struct counting *counting, const struct rg_event *row,
 			 struct roger_err *err)
 {
@@ -322,9 +323,9 @@ static int see_any(void *context, const struct rg_event *row, struct roger_err *
 }
 
 /*
- * Messages without a key have entries in the send logs up to some line, and none after it; what
- * purge left out of these logs, it leaves out here.  Where it is not known up to which line, the
- * logs are brought up first.
+ * Find from which byte and time on messages without a key have no entries in the send logs.  Older
+ * ones have entries, or purge removed them, so they count by these.  If that byte is unknown, but
+ * such entries exist, the logs are brought up first.
  */
 static int find_plain(struct counting *counting, struct roger_err *err)
 {
@@ -345,14 +346,14 @@ static int find_plain(struct counting *counting, struct roger_err *err)
 		r = rg_engine_altered(engine, counting->arena, &counting->altered, err);
 	if (r == ROGER_OK)
 		r = rg_cycle_all(counting->roger, counting->arena, &cycles, err);
-	/* The first of them is the one that nobody opened. */
+	/* The list begins with the cycle that nobody opened. */
 	if (r == ROGER_OK && kept && (int64_t)cycles.count > kept)
 		counting->kept_ms =
 			first_opened(&cycles, cycles.count - (size_t)kept, cycles.count);
 	return r;
 }
 
-/* What is asked for, one after the other: each cycle, or the time.  False: that was all. */
+/* Return the ranges of the report by their number: each cycle, or the time.  False: no more. */
 static bool find_range(const struct counting *counting, size_t i, struct roger_str *ret_cycle,
 		       int64_t *ret_since_ms, int64_t *ret_until_ms)
 {
@@ -378,7 +379,7 @@ static int see_attempts(struct counting *counting, struct roger_err *err)
 		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
 	     i++)
 		r = rg_engine_rows(counting->roger->engine, &query, see_attempt, counting, err);
-	/* Where it is not known up to which line the logs have them, and nothing may be added. */
+	/* If the byte is still unknown (nothing may be written), subtract the found entries. */
 	if (!counting->listed)
 		counting->plain -= counting->plain < counting->plain_entries
 					   ? counting->plain
@@ -492,7 +493,7 @@ static int see_runs(struct counting *counting, struct roger_err *err)
 	return r;
 }
 
-/* Dead letters of a time, or of each cycle. */
+/* Count the dead letters of the time, or of each cycle. */
 static int see_letters(struct counting *counting, struct roger_err *err)
 {
 	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
@@ -577,7 +578,7 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 		return r;
 	reply->concerns = now.concerns;
 	reply->breakers = (int64_t)breakers.count;
-	/* Each begins with its name. */
+	/* rg_str_compare() orders figures by name, since each begins with its name. */
 	if (counting.agents.count)
 		qsort(counting.agents.items, counting.agents.count, sizeof *counting.agents.items,
 		      rg_str_compare);

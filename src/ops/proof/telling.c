@@ -10,8 +10,8 @@
 #include "ops/keys/attempt.h"
 
 enum {
-	IDS_MAX = 500,	 /* of one question */
-	LATE_MS = 60000, /* notes are written when all is done */
+	IDS_MAX = 500,	 /* ids in one query */
+	LATE_MS = 60000, /* a note may be so much later than its event */
 	NOTES_MAX = 64,
 };
 
@@ -65,7 +65,7 @@ int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event, st
 	return keep_row(&telling->history, &kept, err);
 }
 
-/* After the index was mended all come again, and those that are there are known. */
+/* Keep an event unless it is known: after the index was mended, all events come again. */
 static int take_event(void *context, const struct rg_event *event, struct roger_err *err)
 {
 	struct rg_telling *telling = context;
@@ -79,7 +79,7 @@ static int take_event(void *context, const struct rg_event *event, struct roger_
 	told = *event;
 	if (!told.said.file.length)
 		told.said.file = telling->roger->workspace->config->jsonl_file;
-	/* What one line says of one message is one event of a kind. */
+	/* A line has at most one event of each kind about a message. */
 	const int64_t place[] = { told.of, told.said.line, told.before, told.log, told.said.kind };
 
 	hash = rg_hash(0, told.said.file.data, told.said.file.length);
@@ -135,7 +135,7 @@ int rg_tell_entries(struct rg_telling *telling, struct rg_log_query query, struc
 	return ask_events(telling, NULL, &query, err);
 }
 
-/* The entries of a log that name one of these messages. */
+/* Tell the entries of a log that name one of these messages. */
 static int tell_named(struct rg_telling *telling, enum rg_log log, const struct roger_str *ids,
 		      size_t count, struct roger_err *err)
 {
@@ -169,7 +169,7 @@ int rg_tell_attempts(struct rg_telling *telling, struct roger_str task, struct r
 			return rg_fail_memory(err);
 	}
 	r = tell_named(telling, RG_LOG_SENDS, keyed.items, keyed.count, err);
-	/* One without a key may have died for its leases. */
+	/* A message without a key may have a dead letter, too, when its leases expired. */
 	return r < 0 ? r
 		     : tell_named(telling, RG_LOG_DEAD_LETTERS, others.items, others.count, err);
 }
@@ -190,7 +190,7 @@ int rg_tell_attempted(struct rg_telling *telling, struct roger_err *err)
 
 /* ---------------------------------------------------------- who ran it -- */
 
-/* Who ran a verb, for people: "uid 1000, bash, pts/3", or "token bob 1a2b3c4d". */
+/* Print who ran a verb, like "uid 1000, bash, pts/3" or "token bob 1a2b3c4d". */
 static int print_ran(struct rg_telling *telling, const struct rg_note *note,
 		     struct roger_str *ret_ran, struct roger_err *err)
 {
@@ -210,7 +210,8 @@ static int print_ran(struct rg_telling *telling, const struct rg_note *note,
 		       err);
 }
 
-/* A note names some of its messages only, or an issue, and which others it is of is not known. */
+/* Say who may have run an event.  A note may name only some of its messages, or an issue, so it is
+ * not known whether it is about this one. */
 static int say_perhaps(struct rg_telling *telling, const struct rg_note *note,
 		       struct rg_event *event, struct roger_err *err)
 {
@@ -234,8 +235,8 @@ static int say_perhaps(struct rg_telling *telling, const struct rg_note *note,
 		       : rg_fail_memory(err);
 }
 
-/* The first note of such a verb, from then on and until so long after, that names the message:
- * when it was, if the event says nothing of that, and who ran it. */
+/* Find the first note of this kind, from the event's time to LATE_MS after until_ms, that names its
+ * message.  Take from it who ran the verb, and the time if the event has none. */
 static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, struct roger_str owner,
 			 int64_t until_ms, struct rg_event *event, bool *ret_found,
 			 struct roger_err *err)
@@ -278,7 +279,7 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 	return r;
 }
 
-/* The agent's own, or that of who took over from it, or of a person. */
+/* Look for a note of the recipient, then of the actor that took over from it, then of anybody. */
 static int look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int64_t until_ms,
 			 struct rg_event *event, bool *ret_found, struct roger_err *err)
 {
@@ -295,7 +296,7 @@ static int look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int
 		       : look_in_notes(telling, kind, RG_STR(""), until_ms, event, ret_found, err);
 }
 
-/* Who ran what a line tells of: a note of that time says so, if there is one. */
+/* Find who ran the verb that wrote an event's line, if a note of that time says so. */
 static int look_for_ran(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
 {
 	const int64_t at_ms = event->said.at_ms;
@@ -314,7 +315,7 @@ static int look_for_ran(struct rg_telling *telling, struct rg_event *event, stru
 				     &found, err);
 	if (kind == ROGER_EVENT_READ)
 		r = look_for_note(telling, RG_NOTE_READ, at_ms, event, &found, err);
-	/* Acked without having been received: that is the reading, too. */
+	/* An ack of a message that was not received is also its reading. */
 	if (r == ROGER_OK && !found &&
 	    (kind == ROGER_EVENT_READ || kind == ROGER_EVENT_ACKNOWLEDGED))
 		r = look_for_note(telling, RG_NOTE_ACKNOWLEDGED, at_ms, event, &found, err);
@@ -328,7 +329,7 @@ bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to)
 	return flags & RG_ROW_LOOK && !rg_config_is_file_only(roger->workspace->config, to);
 }
 
-/* The first look, which a claim or a reading was. */
+/* Keep a look, too, if this claim or reading was the first look at its message. */
 static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
 		     struct roger_err *err)
 {
@@ -354,7 +355,7 @@ static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
 	return rg_telling_keep(telling, &look, err);
 }
 
-/* A lease that no line ended: until when it is, or that it is over. */
+/* Keep the end of a lease that no line ended: when it is due, or that it expired. */
 static int keep_end(struct rg_telling *telling, const struct rg_event *claim, struct roger_err *err)
 {
 	const int64_t longest_ms = telling->roger->workspace->config->lease_ms_max;
@@ -382,7 +383,7 @@ static int say_event(struct rg_telling *telling, struct rg_event *event, struct 
 	struct roger_message_list found = { 0 };
 	int r = ROGER_OK;
 
-	/* Reasons stand in the journal only. */
+	/* Only the journal has the reason of an archiving. */
 	if (event->said.kind == ROGER_EVENT_ARCHIVED)
 		r = rg_engine_find_ids(telling->roger->engine, &event->said.message, 1,
 				       telling->arena, &found, err);
@@ -396,7 +397,7 @@ static int say_event(struct rg_telling *telling, struct rg_event *event, struct 
 
 /* ------------------------------------------------------------------- order -- */
 
-/* Logs before messages, since they lead to these; each in the order of its lines. */
+/* Order log rows before message rows, since they lead to these; each in the order of its lines. */
 static int compare_rows(const void *a, const void *b)
 {
 	static const int ranks[RG_LOGS + 1] = { [RG_LOG_ACTIVITY] = -3,
@@ -443,7 +444,7 @@ int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err 
 	return rg_history_arrange(history, since_ms, telling->until_ms, err);
 }
 
-/* The first message of each session but that of the first event. */
+/* Keep an event for the first message of each session, but not of the first event's session. */
 static int keep_sessions(struct rg_telling *telling, size_t count, struct roger_err *err)
 {
 	struct rg_event event;

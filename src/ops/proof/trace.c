@@ -12,13 +12,14 @@
 
 enum {
 	TRACES_MAX = 1000,
-	NEIGHBOURS = 64, /* messages of one send stand side by side: so many are looked at a time */
+	NEIGHBOURS =
+		64, /* how many adjacent messages, which may be of one send, are read at once */
 };
 
 /* ----------------------------------------------------------------- steps -- */
 
-/* Was its agent woken while it was the newest or an older one, and waited?  Who read it by a clock
- * that was behind says nothing of that. */
+/* True if the agent was woken when the message waited for it.  A reading before the message's own
+ * time comes from a clock that was behind, and is ignored. */
 static bool was_waiting(const struct rg_event *wake, const struct roger_message *message)
 {
 	const int64_t at_ms = wake->said.at_ms;
@@ -29,7 +30,7 @@ static bool was_waiting(const struct rg_event *wake, const struct roger_message 
 	       (!message->archived_at_ms || at_ms <= message->archived_at_ms);
 }
 
-/* What an event is on the way of a message; false: it is no step. */
+/* Return the step that an event is on the way of a message; false: it is no step. */
 static bool step_of(const struct rg_event *event, const struct roger_message *message,
 		    enum roger_step *ret_step)
 {
@@ -56,13 +57,14 @@ static bool step_of(const struct rg_event *event, const struct roger_message *me
 	const int step = kind < sizeof steps / sizeof *steps ? steps[kind] : 0;
 
 	*ret_step = (enum roger_step)step;
-	/* Of one without a key that is as much as that it is stored. */
+	/* For an unkeyed message, 'delivered' repeats 'sent'. */
 	return step && !(step == ROGER_STEP_DELIVERED && event->echo) &&
 	       (step == ROGER_STEP_WAKE ? was_waiting(event, message)
 					: rg_str_equal(event->said.message, message->id));
 }
 
-/* Given up counts while nobody has read it, or tried again. */
+/* Return how far a message got.  dead: it has an open dead letter, else ROGER_STEP_DEAD does not
+ * count. */
 static enum roger_step reached_by(unsigned steps, bool dead)
 {
 	static const enum roger_step way[] = { ROGER_STEP_ACKNOWLEDGED, ROGER_STEP_READ,
@@ -79,7 +81,7 @@ static enum roger_step reached_by(unsigned steps, bool dead)
 
 /* ----------------------------------------------------------- in a sentence -- */
 
-/* In local time, with the day where it is not today. */
+/* Add a local time, with the day if it is not today. */
 static void add_time(struct rg_buf *out, const char *before, int64_t at_ms, int64_t now_ms)
 {
 	const time_t at = (time_t)(at_ms / 1000), now = (time_t)(now_ms / 1000);
@@ -95,8 +97,7 @@ static void add_time(struct rg_buf *out, const char *before, int64_t at_ms, int6
 	rg_buf_printf(out, "%s%s", before, text);
 }
 
-/* When the step last happened, by that one ("": by anybody); 0: it did not, or nobody knows when.
- */
+/* Return when the step last happened, by who ("": by anybody); 0: never, or the time is unknown. */
 static int64_t last_time(const struct roger_trace *trace, enum roger_step step,
 			 struct roger_str who)
 {
@@ -110,7 +111,7 @@ static int64_t last_time(const struct roger_trace *trace, enum roger_step step,
 	return 0;
 }
 
-/* Why nobody has read it yet: what who gets it did, and what is before it. */
+/* Say why nobody has read a message yet: what its reader did, and how much is before it. */
 static int add_waiting(struct roger *roger, const struct roger_message *message,
 		       const struct roger_trace *trace, struct rg_arena *arena, struct rg_buf *out,
 		       struct roger_err *err)
@@ -128,7 +129,7 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 	agent.name = rg_retired_owner(&retired, message->to);
 	before.to = agent.name;
 	before.gets = !rg_retired_find(&retired, agent.name);
-	/* Of one that was taken over: by who gets it now. */
+	/* If another agent took the mailbox over, only looks of that agent count. */
 	looked_ms = last_time(trace, ROGER_STEP_LOOKED,
 			      rg_str_equal(agent.name, trace->to) ? RG_STR("") : agent.name);
 	r = rg_engine_last_looks(roger->engine, &agent, 1, err);
@@ -196,7 +197,7 @@ static int summarize_trace(struct roger *roger, const struct roger_message *mess
 	return r < 0 ? r : rg_kept(rg_arena_keep(arena, &out, &trace->summary), err);
 }
 
-/* Is a dead letter of it open? */
+/* *ret_dead: whether the message has an open dead letter. */
 static int is_dead(struct roger *roger, const struct roger_message *message, struct rg_arena *arena,
 		   bool *ret_dead, struct roger_err *err)
 {
@@ -287,7 +288,7 @@ static int add_message(struct finding *finding, const struct roger_message *mess
 		       err);
 }
 
-/* Neighbours to one side, living or archived, as far as they are of the same send. */
+/* Add the neighbours on one side, living or archived, as long as they are of the same send. */
 static int find_side(struct finding *finding, const struct roger_message *message, bool newest,
 		     bool archived, struct roger_err *err)
 {
@@ -311,7 +312,7 @@ static int find_side(struct finding *finding, const struct roger_message *messag
 	return r;
 }
 
-/* An id; else a key. */
+/* Find messages by id, else by key, with all messages of their sends. */
 static int find_what(struct finding *finding, struct roger_str what, struct roger_str from,
 		     struct roger_err *err)
 {
@@ -332,14 +333,14 @@ static int find_what(struct finding *finding, struct roger_str what, struct roge
 			RG_STR_ARGS(what));
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		r = add_message(finding, &found.items[i], err);
-		/* Several recipients have their messages in lines side by side. */
+		/* A send to several recipients has its messages on adjacent lines. */
 		for (side = 0; side < 4 && found.items[i].seq && r == ROGER_OK; side++)
 			r = find_side(finding, &found.items[i], side & 1, side & 2, err);
 	}
 	return r;
 }
 
-/* What happened to them, and to the agents that they were for: that these were woken. */
+/* Tell the events of the messages, and when their recipients were woken. */
 static int tell_all(struct rg_telling *telling, const struct roger_message *messages, size_t count,
 		    struct roger_err *err)
 {
