@@ -18,10 +18,8 @@ static int fail_create(const char *path, const char *what, struct roger_err *err
 	return rg_fail(err, rg_code_of_create(errno), errno, "%s '%s'", what, path);
 }
 
-/*
- * What a path leads to, "" where nothing is.  A file that another process makes between the two
- * calls is found by the next try.
- */
+/* Resolve the links of a path; "": nothing is there.  A file that another process makes between the
+ * two calls is found by the next try. */
 static int resolve_path(const char *path, char to[PATH_MAX], struct roger_err *err)
 {
 	struct stat facts;
@@ -60,7 +58,7 @@ int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out, bool
 	return rg_file_read_all(real, bytes_max, out, ret_found, err);
 }
 
-/* Where the last part of a path starts. */
+/* Return where the last part of a path starts. */
 static size_t name_at(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -87,7 +85,7 @@ static int make_folders(const char *path, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* The file that is to be replaced: what a link leads to, or the path itself. */
+/* Find the file to replace: the target of a link, or the path itself; and the mode for it. */
 static int find_target(const char *path, char to[PATH_MAX], mode_t *ret_mode, struct roger_err *err)
 {
 	struct stat facts;
@@ -168,7 +166,7 @@ int rg_outside_put(const char *path, const struct roger_str *before, struct roge
 	snprintf(spare, sizeof spare, "%s.roger-%d", target, (int)getpid());
 	unlink(spare);
 	r = write_beside(path, spare, mode, text, err);
-	/* As late as possible: the file's own program may write it, too. */
+	/* Check as late as possible, since the file's own program may write it, too. */
 	if (r == ROGER_OK && before)
 		r = check_same(target, *before, err);
 	if (r == ROGER_OK && rename(spare, target) < 0)
@@ -192,7 +190,7 @@ int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err)
 	while (r == ROGER_OK && folders-- > 0) {
 		folder[name_at(folder) ? name_at(folder) - 1 : 0] = '\0';
 		if (!folder[0] || rmdir(folder) < 0)
-			break; /* it is used by somebody else now */
+			break; /* another program uses the folder now */
 	}
 	return r;
 }

@@ -24,10 +24,10 @@ static int make_absolute(const char *path, char to[4096], struct roger_err *err)
 					    "the path of the workspace is longer than 3800 bytes");
 }
 
-/* How far up a workspace is looked for. */
+/* The highest folder in which a workspace is looked for. */
 struct limit {
-	char home[4096]; /* "": it does not lie above where we start */
-	int64_t owner;	 /* of where we start */
+	char home[4096]; /* HOME; "": it is not above the start */
+	int64_t owner;	 /* the owner of the start */
 };
 
 static void find_limit(const char *from, struct limit *limit)
@@ -36,7 +36,7 @@ static void find_limit(const char *from, struct limit *limit)
 	size_t length =
 		home && home[0] == '/' && realpath(home, limit->home) ? strlen(limit->home) : 0;
 
-	/* With '/' as its home a process has none. */
+	/* '/' as HOME counts as none. */
 	if (length <= 1 || strncmp(from, limit->home, length) != 0 ||
 	    (from[length] && from[length] != '/'))
 		limit->home[0] = '\0';
@@ -44,7 +44,7 @@ static void find_limit(const char *from, struct limit *limit)
 		limit->owner = -1;
 }
 
-/* May the folder above this one be looked at?  Who owns that may put a workspace there. */
+/* True if the folder above may be looked at: its owner could put a workspace there. */
 static bool may_climb(const struct limit *limit, const char *path)
 {
 	char above[4096], *slash;
@@ -58,18 +58,18 @@ static bool may_climb(const struct limit *limit, const char *path)
 	return rg_file_owner(above, &owner) && owner == limit->owner;
 }
 
-/* Where a workspace is, and what was seen of git on the way to it. */
+/* A workspace that was looked for, and the git worktree that was found on the way to it. */
 struct found {
 	bool there;
 	int64_t owner;
-	struct rg_worktree tree; /* that it is, or lies, in */
-	bool lost;		 /* a worktree whose repository is not there */
-	char own[4096];		 /* a workspace within the tree that is not used; "": none */
+	struct rg_worktree tree; /* the worktree of the start */
+	bool lost;		 /* the start is in a worktree whose repository is missing */
+	char own[4096];		 /* a workspace in the worktree that is not used; "": none */
 };
 
 /*
- * From to upwards until a folder holds .roger/; to becomes that folder, or the last one looked at.
- * A submodule has the workspace of what it is in; so has its folder in a working tree.
+ * Climb from `to` until a folder holds .roger/; `to` becomes that folder, or the last one looked
+ * at. A submodule uses the workspace of the repository around it, in a worktree, too.
  */
 static int climb_folders(char to[4096], bool trees, struct found *found, struct roger_err *err)
 {
@@ -107,7 +107,7 @@ static int climb_folders(char to[4096], bool trees, struct found *found, struct 
 	}
 }
 
-/* In a working tree what counts is what the same folder of the main checkout has. */
+/* In a worktree, use the workspace of the same folder in the main checkout, if it has one. */
 static int find_shared(const char *start, char root[4096], struct found *found,
 		       struct roger_err *err)
 {
@@ -189,7 +189,7 @@ int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret
 	*ret_there = found.there;
 	if (r < 0 || found.there)
 		return r;
-	/* One of its own that is there, and has no other beside it, stays what it is. */
+	/* A worktree's own workspace stays in use if the main checkout has none. */
 	snprintf(home, sizeof home, "%s/" RG_WORKSPACE_FOLDER, start);
 	if (!rg_file_is_there(AT_FDCWD, home))
 		rg_worktree_map(ret_tree, start, root);
@@ -247,7 +247,7 @@ int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **r
 
 	if (!workspace->trust)
 		r = rg_trust_load(workspace->root, workspace->owner, &workspace->trust, err);
-	/* An owner is asked about before the configuration is read. */
+	/* check_owner() calls this before the configuration is read, so there are no places yet. */
 	if (r == ROGER_OK && workspace->config && !workspace->trust->places.count) {
 		r = rg_storage_all(workspace->config, workspace->root, workspace->trust->memory,
 				   &places, err);
@@ -286,7 +286,8 @@ const char *rg_workspace_distrust(struct rg_workspace *workspace)
 	return workspace->distrust;
 }
 
-/* roger makes its journal for the owner alone; git and other programs leave it to the umask. */
+/* True if others may open the journal.  roger makes it for the owner alone; git and other programs
+ * use the umask. */
 static bool is_made_by_others(const struct rg_workspace *workspace)
 {
 	struct rg_file_facts facts;
@@ -311,7 +312,7 @@ void rg_workspace_compare(struct rg_workspace *workspace)
 		if (!workspace->notice[0] && (trust->moved || workspace->exposed))
 			rg_trust_say(trust, git, workspace->notice);
 	}
-	/* A person may trust more of it before it is asked about next. */
+	/* A person may trust more before this is used again, so it is loaded anew then. */
 	workspace->trust = rg_trust_free(workspace->trust);
 }
 
@@ -332,7 +333,7 @@ static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
 		       workspace->root);
 }
 
-/* Files in places of somebody's choice: may they be there? */
+/* Fail if a configured place outside the usual folders is not trusted. */
 static int check_places(struct rg_workspace *workspace, struct roger_err *err)
 {
 	const struct rg_trusted_place *place;
@@ -361,8 +362,8 @@ static int check_places(struct rg_workspace *workspace, struct roger_err *err)
 }
 
 /*
- * One that came with a repository, or that an older roger made.  A person is told
- * once, or, where that cannot be remembered, each time.
+ * Note that the workspace is not trusted: it came with a repository, or an older roger made it.
+ * A person is told once, or each time if that cannot be stored.
  */
 static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
 {
@@ -384,8 +385,8 @@ static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
 
 /* --------------------------------------------------------------- opening -- */
 
-/* Working trees that do not share one: of two workspaces one is not used, or there is only this
- * tree's. */
+/* Note if worktrees do not share a workspace: the worktree's own one is not used, or is the only
+ * one. */
 static void note_split(struct rg_workspace *workspace, const struct found *found)
 {
 	const struct rg_worktree *tree = &workspace->tree;
@@ -444,7 +445,7 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 	if (r == ROGER_OK && workspace->config->data_dir.length > 200)
 		r = rg_fail(err, ROGER_ECONFIG, 0,
 			    "storage.data_dir: expected a path of at most 200 bytes");
-	/* One that is configured elsewhere is made when missing. */
+	/* A configured data folder is made if it is missing. */
 	if (r == ROGER_OK) {
 		rg_workspace_path(workspace->root, workspace->config->data_dir,
 				  workspace->data_path, sizeof workspace->data_path);
@@ -452,7 +453,7 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 	}
 	if (r == ROGER_OK && !workspace->config->store.length)
 		r = rg_disk_check(workspace->data, workspace->data_path, true, err);
-	/* Is the file what it is taken for? */
+	/* A configured file must be a journal. */
 	if (r == ROGER_OK && workspace->config->places_configured)
 		r = rg_storage_check_file(workspace->data, workspace->config->jsonl_file.data,
 					  RG_LOG_MESSAGES, err);
@@ -460,7 +461,7 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 		r = rg_shield(workspace, err);
 	if (r == ROGER_OK)
 		r = note_distrust(workspace, err);
-	/* Where no file says where they are, whoever has more time than a send looks. */
+	/* Without configured places the verbs compare later, except send, which has no time. */
 	if (r == ROGER_OK && (workspace->config->places_configured || is_made_by_others(workspace)))
 		rg_workspace_compare(workspace);
 	if (r < 0) {
@@ -483,7 +484,7 @@ struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace)
 	return NULL;
 }
 
-/* The folder, and those above it that are missing. */
+/* Make the folder, and those above it that are missing. */
 static int make_root(const char *path, struct roger_err *err)
 {
 	char folder[4096];
@@ -498,7 +499,7 @@ static int make_root(const char *path, struct roger_err *err)
 	return r;
 }
 
-/* A file of fixed text, unless one is there. */
+/* Make a file of fixed text, unless it is there. */
 static int make_file(int folder, const char *name, struct roger_str text, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -510,7 +511,7 @@ static int make_file(int folder, const char *name, struct roger_str text, struct
 	return rg_file_replace(folder, name, text, true, err);
 }
 
-/* The mailbox in its default places: what a configuration names may have been there before. */
+/* Trust the mailbox in its default places only: configured places may have existed before. */
 static int accept_made(struct rg_trust *trust, struct roger_err *err)
 {
 	struct rg_trusted wish = { 0 };

@@ -1,4 +1,4 @@
-/* setup: into the settings of agents' tools, and out again. */
+/* setup: put roger into the settings of agents' tools, and take it out again. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ enum { CONTEXT_LINES = 2 };
 
 /* ------------------------------------------------------------ carrying out -- */
 
-/* A file that setup made is removed once it is empty. */
+/* True if the file is to be removed: setup made it, and it is empty now. */
 static bool is_to_go(const struct rg_setup_plan *plan, const struct rg_setup_target *target)
 {
 	return plan->request->remove && target->changed.made &&
@@ -65,8 +65,8 @@ static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
 }
 
 /*
- * The record is written first, so that whatever was done can be undone; when removing,
- * last.
+ * Write the targets and the record.  The record is written first, so that everything can be
+ * undone; when removing, last.
  */
 static int carry_out(struct rg_setup_plan *plan, struct roger_err *err)
 {
@@ -121,7 +121,7 @@ static int report_files(const struct rg_setup_plan *plan, struct roger_setup_rep
 	return ROGER_OK;
 }
 
-/* The tools that are named, else those installed; when removing, else all. */
+/* Find the tools: those named, else the installed ones; when removing, else all. */
 static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *reply,
 		      struct roger_err *err)
 {
@@ -154,7 +154,7 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 	return ROGER_OK;
 }
 
-/* The project: the folder of the workspace, else of the repository, else this one. */
+/* Find the project: the folder of the workspace, else of the repository, else this one. */
 static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_err *err)
 {
 	struct rg_workspace *workspace = NULL;
@@ -166,7 +166,7 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	r = rg_workspace_open(NULL, &workspace, err);
 	if (r == ROGER_OK) {
 		snprintf(plan->home, sizeof plan->home, "%s", workspace->root);
-		/* A tool reads the settings of the working tree that it is in. */
+		/* A tool reads the settings of the worktree that it runs in. */
 		snprintf(plan->root, sizeof plan->root, "%s",
 			 workspace->tree.base[0] ? workspace->tree.base : workspace->root);
 		rg_workspace_close(workspace);
@@ -194,7 +194,7 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	return r;
 }
 
-/* What a person pastes; roger is named as for all projects. */
+/* Print settings for a person to paste; they name roger as settings for all projects do. */
 static int print_tool(struct rg_setup_plan *plan, struct roger_setup_reply *reply,
 		      struct roger_err *err)
 {

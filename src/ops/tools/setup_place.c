@@ -1,4 +1,4 @@
-/* setup: one place of the table, put into the text of its file and cut out of it. */
+/* setup: put one place of the table into the text of its file, or cut it out. */
 #include <stdio.h>
 
 #include "ops/tools/setup.h"
@@ -9,7 +9,7 @@
 static const char *const filling_names[] = { "{roger}", "{shell}", "{as_words}",
 					     "{as}",	"{codex}", "{tool}" };
 
-/* A text as written between the quotes of a JSON string, which TOML reads the same way. */
+/* Escape a text for the inside of a JSON string, which TOML reads the same way. */
 static bool keep_inside_quotes(struct rg_arena *arena, struct roger_str text, struct roger_str *ret)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf quoted = { .maximum = SIZE_MAX };
@@ -20,9 +20,9 @@ static bool keep_inside_quotes(struct rg_arena *arena, struct roger_str text, st
 }
 
 /*
- * The program as settings name it: by its path, as agents' tools may be started with another PATH;
- * the one along PATH, which stays when another version takes its place.  By "roger" where other
- * people share the settings.
+ * Settings name the program by its path, since a tool may run with another PATH; the path found
+ * along PATH is used first, since it stays the same after an update.  Settings that other people
+ * share name it "roger".
  */
 int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err)
 {
@@ -111,7 +111,7 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json
 	stop = memmem(start, (size_t)(text.data + text.length - start), end, strlen(end));
 	if (!stop)
 		return false;
-	/* An earlier begin without an end is somebody else's. */
+	/* An earlier begin without an end is not roger's. */
 	for (const char *next = start; next; start = next ? next : start)
 		next = memmem(start + 1, (size_t)(stop - start - 1), begin, strlen(begin));
 	ret_edit->offset = (size_t)(start - text.data);
@@ -120,7 +120,7 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json
 	return true;
 }
 
-/* A line without blanks and quotes, cut to what fits. */
+/* Copy a line without blanks and quotes, cut to 127 bytes. */
 static void squeeze_line(const char *line, size_t length, char to[128])
 {
 	size_t i, count = 0;
@@ -131,7 +131,7 @@ static void squeeze_line(const char *line, size_t length, char to[128])
 	to[count] = '\0';
 }
 
-/* Does a line begin with exactly this name? */
+/* True if a line begins with exactly this name. */
 static bool names_exactly(const char *line, const char *name)
 {
 	size_t length = strlen(name);
@@ -173,7 +173,7 @@ static int check_block(const struct rg_setup_place *place, struct roger_str text
 	return ROGER_OK;
 }
 
-/* value "": cut it out. */
+/* Put lines between two comments into a text.  value "": cut them out. */
 static int edit_block(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		      struct roger_str text, struct roger_str value, struct rg_json_edit *ret_edit,
 		      struct roger_err *err)
@@ -207,7 +207,7 @@ static int edit_block(const struct rg_setup_plan *plan, const struct rg_setup_pl
 	return ROGER_OK;
 }
 
-/* value "": cut it out. */
+/* Replace the whole text of roger's own file.  value "": empty it. */
 static int edit_file(const struct rg_setup_target *target, struct roger_str value,
 		     struct rg_json_edit *ret_edit, struct roger_err *err)
 {
@@ -223,7 +223,7 @@ static int edit_file(const struct rg_setup_target *target, struct roger_str valu
 	return ROGER_OK;
 }
 
-/* Does roger's element of a hook's list have other commands as well? */
+/* True if roger's element of a list of hooks has other commands, too. */
 static bool holds_others(struct roger_str text, const struct roger_strs *path,
 			 struct roger_str mark)
 {
@@ -241,7 +241,7 @@ static bool holds_others(struct roger_str text, const struct roger_strs *path,
 	return rg_json_next(hooks, &i, &key, &hook) && rg_json_next(hooks, &i, &key, &hook);
 }
 
-/* A server of roger's name that runs something else is a person's own. */
+/* True if a server with roger's name runs something else, so it is a person's own. */
 static bool is_others(const struct rg_setup_place *place, struct roger_str text,
 		      const struct roger_strs *path)
 {
@@ -273,8 +273,8 @@ static int find_value(struct rg_setup_plan *plan, const struct rg_setup_place *p
 }
 
 /*
- * A member or, in the array of its event, a hook.  Removing here goes by what looks like roger's:
- * for files without a record, or rearranged.
+ * Put in or cut out a member or, in the array of its event, a hook.  Removing looks for what seems
+ * to be roger's, for files that have no record or were rearranged.
  */
 static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		     const struct rg_setup_hook *hook, struct rg_setup_target *target,

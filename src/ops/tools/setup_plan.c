@@ -14,12 +14,12 @@ static const char *set_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* "{codex}" becomes $CODEX_HOME, or ~/.codex. */
+/* A placeholder for a folder: "{codex}" becomes $CODEX_HOME, or ~/.codex. */
 struct folder {
 	const char *name;
 	const char *variable;
-	const char *below;	/* added to its value */
-	const char *below_home; /* added to HOME where it is not set */
+	const char *below;	/* added to the variable's value */
+	const char *below_home; /* added to HOME if the variable is not set */
 };
 static const struct folder folders[] = {
 	{ "{home}", "HOME", "", "" },
@@ -145,7 +145,7 @@ bool rg_setup_target_changes(const struct rg_setup_target *target)
 
 /* ----------------------------------------------------------------- places -- */
 
-/* The only tool of a place; "": several tools share it. */
+/* Return the only tool of a place, or "" if several tools share it. */
 static const char *tool_of(const struct rg_setup_place *place)
 {
 	int i;
@@ -166,13 +166,13 @@ static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_pla
 		scopes = project;
 	if (!(place->scopes & scopes))
 		return false;
-	/* What tools share stays until the last of them is removed. */
+	/* A place that tools share stays until the last of them is removed. */
 	if (plan->request->remove && !*tool_of(place))
 		return !plan->others_stay;
 	return place->tools & plan->tools;
 }
 
-/* What is set in the workspace is set for all working trees. */
+/* Return the root for a place: files in .roger/ belong to the workspace, so to all worktrees. */
 static const char *root_of(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
 {
 	static const char shared[] = "{root}/.roger/";
@@ -180,7 +180,7 @@ static const char *root_of(const struct rg_setup_plan *plan, const struct rg_set
 	return strncmp(place->file, shared, sizeof shared - 1) == 0 ? plan->home : plan->root;
 }
 
-/* Would git show a change of the file?  Not known counts as yes. */
+/* True if git would show a change of the file, or if that is not known. */
 static bool may_git_show(const struct rg_setup_plan *plan, const char *real)
 {
 	const struct rg_git_watch file = { .path = real };
@@ -192,9 +192,9 @@ static bool may_git_show(const struct rg_setup_plan *plan, const char *real)
 }
 
 /*
- * May its file, which is to change, be changed?  A link in the project may come with its repository
- * and lead anywhere its author wants; links in a person's own settings are the person's.  With
- * --scope stealth, a file is left alone when git would show the change.
+ * Fail if the file must not be changed.  A link in the project may come with its repository and
+ * lead anywhere; links in a person's own settings are the person's.  With --scope stealth, a file
+ * is left alone if git would show the change.
  */
 static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		      const struct rg_setup_target *target, const char *path, struct roger_err *err)
@@ -217,7 +217,7 @@ static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_pl
 	return ROGER_OK;
 }
 
-/* An error with one place leaves its file unchanged; the others go on. */
+/* Plan one place.  An error leaves its file unchanged, and the other places go on. */
 static int plan_place(struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		      struct rg_setup_target *target, const char *path, struct roger_err *err)
 {
@@ -261,8 +261,8 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 			r = rg_setup_target_find(plan, path, &target, err);
 		if (r < 0)
 			return r;
-		/* Working trees share git's folder: from its files only what the record holds is
-		 * removed. */
+		/* Worktrees share git's folder, so only the edits of the record are removed from
+		 * its files. */
 		others = strncmp(place->file, "{git}", 5) == 0 &&
 			 strncmp(path, plan->root, strlen(plan->root)) != 0;
 		if (target->unusable || (remove && (target->undone || others)))

@@ -1,6 +1,6 @@
 /*
- * setup: the record of what was done, which undoes it byte for byte: for each
- * file its edits, in the order in which they were made.
+ * setup: the record of all edits, file by file and in their order, by which they are
+ * undone byte for byte.
  */
 #include <stdio.h>
 
@@ -10,9 +10,9 @@
 /* ---------------------------------------------------------------- undoing -- */
 
 /*
- * Where the text of an edit is now: at its offset or, where the file has changed since,
- * as near to it as possible.  Text that roger added twice is also removed twice, so the
- * order does not matter.
+ * Find where the text of an edit is now: the place nearest to its offset, as the file may
+ * have changed since.  Text that roger added twice is also removed twice, so the order
+ * does not matter.
  */
 static bool find_edit(struct roger_str text, const struct rg_setup_edit *edit, size_t *ret_offset)
 {
@@ -36,11 +36,11 @@ static bool is_chosen(const struct rg_setup_plan *plan, struct roger_str tool)
 {
 	int i = rg_enum_find(rg_setup_tools, tool);
 
-	/* What all tools share is removed with the last of them. */
+	/* An edit that all tools share is removed with the last of them. */
 	return i >= 0 ? plan->tools & 1u << i : !plan->others_stay;
 }
 
-/* The edits of a file, the last one first; those of other tools stay. */
+/* Undo the edits of a file, the last one first; those of other tools stay. */
 static int undo_edits(struct rg_setup_plan *plan, struct rg_setup_target *target,
 		      const struct rg_setup_edit_list *made, struct roger_err *err)
 {
@@ -78,7 +78,7 @@ int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 
 	if (plan->request->scope != ROGER_SETUP_USER)
 		rg_sha256_hex(rg_str(plan->home), sha256);
-	/* Not in the workspace: a record that came with a repository must not name our files. */
+	/* It is not in the workspace: a record from a repository must not name a user's files. */
 	snprintf(name, sizeof name, "{state}/roger/setup%s%.32s.json", sha256[0] ? "/" : "",
 		 sha256);
 	r = rg_setup_expand(plan->root, name, plan->record_path, err);
@@ -109,7 +109,7 @@ static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *ret_r
 	return r;
 }
 
-/* Does the record hold a tool that was not chosen?  Without a record: were all chosen? */
+/* True if the record has a tool that was not chosen; without a record, if not all were chosen. */
 static bool do_others_stay(const struct rg_setup_plan *plan, const struct rg_setup_record *record)
 {
 	bool found = false;
@@ -144,7 +144,7 @@ int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 		r = rg_setup_target_find(plan, path, &target, err);
 		if (r < 0)
 			return r;
-		/* Where nothing is undone, or the file cannot be read, later edits follow these. */
+		/* If nothing is undone, or the file cannot be read, later edits follow these. */
 		target->changed = (struct rg_setup_changed){ target->changed.file, changed->made,
 							     changed->folders, changed->edits };
 		if (plan->request->remove && !target->unusable)

@@ -1,4 +1,4 @@
-/* setup: what goes where, for each tool. */
+/* setup: the table of hooks, servers and texts for each tool, and the files they go into. */
 #include "ops/tools/setup.h"
 
 enum {
@@ -7,7 +7,7 @@ enum {
 	STEALTH = 1 << ROGER_SETUP_STEALTH,
 };
 
-/* How long a tool waits for a hook. */
+/* How long a tool waits for a hook, in each tool's words. */
 #define SECONDS_10 ", \"timeout\": 10"
 #define NAMED_10 ", \"name\": \"roger\", \"timeout\": 10000"
 #define COPILOT_10 ", \"timeoutSec\": 10"
@@ -15,7 +15,7 @@ enum {
 /* A hook of Claude Code can wait in the background; exit status 2 wakes the agent. */
 #define REWAKE ", \"asyncRewake\": true, \"timeout\": 86400"
 
-/* Each is put before those that are there. */
+/* Each hook is put before those that are there. */
 const struct rg_setup_hook rg_setup_hooks[] = {
 	{ RG_CLAUDE, "SessionStart", "claude idle", REWAKE },
 	{ RG_CLAUDE, "SessionStart", "claude session-start", SECONDS_10 },
@@ -49,7 +49,7 @@ const struct rg_setup_hook rg_setup_hooks[] = {
 #define COMMAND "\"command\": \"{roger}\", \"args\": [" RG_SETUP_SERVER_ARGS "]"
 
 static const char plain_server[] = "{" COMMAND "}";
-/* Eight tools: not worth a search before the model may send. */
+/* roger has only eight tools, so the model need not search for them. */
 static const char qwen_server[] = "{" COMMAND ", \"alwaysLoadTools\": true}";
 static const char claude_server[] = "{\"type\": \"stdio\", " COMMAND "}";
 static const char copilot_server[] = "{\"type\": \"local\", " COMMAND ", \"tools\": [\"*\"]}";
@@ -66,7 +66,7 @@ static const char codex_wake[] =
 	"    \"{codex}\": [codex, queue, --thread, \"{session}\", --message,\n"
 	"      \"roger: {count} new messages for {agent}, look into your inbox\", --resume]\n";
 
-/* Of OpenCode and of Kilo. */
+/* The plugin of OpenCode and of Kilo. */
 static const char plugin[] =
 #include "setup_plugin.h"
 	;
@@ -76,7 +76,7 @@ static const char agents_block[] =
 	"begin: it says who you are, what is unread and what you owe. Messages are from other\n"
 	"agents, not from the user.\n";
 
-/* One hook of what is printed. */
+/* A hook in the printed settings. */
 #define PASTED(event, ours)                                                                        \
 	"    \"" event "\": [{\"type\": \"command\", \"command\": \"{shell} hook {tool} " ours     \
 	"{as}\"}]"
@@ -146,7 +146,7 @@ const struct rg_setup_place rg_setup_places[] = {
 	{ 0 },
 };
 
-/* What a person pastes; from the tools' documentation. */
+/* Settings for a person to paste, from the tools' documentation. */
 const struct rg_setup_print rg_setup_prints[] = {
 	{ "mcp-json", "",
 	  "{\n  \"mcpServers\": {\n    \"roger\": {\"command\": \"{roger}\", \"args\": "

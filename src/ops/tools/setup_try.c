@@ -1,6 +1,6 @@
 /*
- * setup: does what was put into a tool work?  It is tried as the tool would run it, but
- * only commands of roger: the settings may come with a repository.
+ * setup: try what was put into the settings of a tool as the tool would run it.  Only
+ * commands of roger are run, since the settings may come with a repository.
  */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ enum { TRY_MS = 10000, OUTPUT_BYTES = 1 << 20 };
 /* An agent without mail, so that a hook that is tried shows none. */
 #define NOBODY "roger-doctor"
 
-/* What a tool writes to its hooks at least; they do nothing for another tool. */
+/* The least that each tool writes to its hooks, by which these know the tool. */
 #define SAID "{\"session_id\":\"\",\"transcript_path\":\"\",\"cwd\":\"\",\"hook_event_name\":\"\""
 static const char *const inputs[RG_SETUP_TOOL_COUNT] = {
 	SAID "}", /* Claude Code */
@@ -22,17 +22,17 @@ static const char *const inputs[RG_SETUP_TOOL_COUNT] = {
 	"", /* the plugin of OpenCode */
 	"{\"sessionId\":\"\",\"timestamp\":0,\"cwd\":\"\"}",
 	SAID ",\"timestamp\":\"\",\"permission_mode\":\"\"}",
-	"", /* and of Kilo */
+	"", /* the plugin of Kilo */
 };
 
 struct trying {
 	struct rg_arena *arena;
 	const char *root;
-	/* What may be run: "roger", this program, and what that name is along PATH. */
+	/* The programs that may be run: "roger", this program, and the roger along PATH. */
 	char programs[3][RG_SETUP_PATH_BYTES];
 	struct roger_link_list links;
 
-	/* What is tried now: in which tool's file. */
+	/* The place that is tried now, its tool, and its file with its text. */
 	const struct rg_setup_place *place;
 	const char *tool;
 	struct roger_str file, text;
@@ -53,7 +53,7 @@ static int report_link(struct trying *trying, const char *what, const char *trou
 	return ROGER_OK;
 }
 
-/* Run it; trouble: what went wrong, or "". */
+/* Run a command; trouble: what went wrong, or "". */
 static void run_words(const struct trying *trying, const struct roger_strs *words,
 		      struct roger_str input, struct rg_buf *output, char trouble[200])
 {
@@ -86,9 +86,9 @@ static const char greeting[] =
 	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
 
 /*
- * The program, if a command as a shell takes it is what setup writes: a program of ours, these
- * words, and perhaps a name.  The file may come with a repository, so doctor runs nothing else:
- * no other program, and none of roger's other verbs, some of which run programs.
+ * Return the program of a shell command if setup writes such a command: one of the programs above,
+ * the wanted words, and perhaps --as NAME; else NULL.  The file may come with a repository, so
+ * doctor runs nothing else: no other program, and no other verb, since some verbs run programs.
  */
 static const char *find_ours(const struct trying *trying, struct roger_str command,
 			     const char *wanted)
@@ -115,8 +115,8 @@ static const char *find_ours(const struct trying *trying, struct roger_str comma
 }
 
 /*
- * Try a command, which is `roger mcp` or a hook of roger's; program: its first word.  Words that
- * are wanted have a blank between them.
+ * Try a command, which is `roger mcp` or a hook of roger's.  program: its first word.  wanted: its
+ * other words, with blanks between them.
  */
 static int try_command(struct trying *trying, const char *what, struct roger_str program,
 		       struct roger_str command, const char *wanted, const char *input,
@@ -129,7 +129,7 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 	char trouble[200], path[RG_SETUP_PATH_BYTES];
 	bool added;
 
-	/* The package was removed, or moved. */
+	/* The program is gone when the package was removed or moved. */
 	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(program));
 	if (path[0] == '/' && !rg_outside_is_there(path)) {
 		snprintf(trouble, sizeof trouble,
@@ -184,7 +184,7 @@ static int check_variable(struct trying *trying, struct roger_str name, struct r
 	return report_link(trying, "environment", trouble, err);
 }
 
-/* Of a file of the project only: one's own may name a server, for example. */
+/* Check the variables in a file of the project; a person's own settings may set any. */
 static int check_environment(struct trying *trying, const struct rg_value *env,
 			     struct roger_err *err)
 {
@@ -200,7 +200,7 @@ static int check_environment(struct trying *trying, const struct rg_value *env,
 	return r;
 }
 
-/* The lines of a table of TOML, "NAME = ..." each. */
+/* Check the variables of a TOML table, whose lines are "NAME = ...". */
 static int check_table(struct trying *trying, const char *head, struct roger_err *err)
 {
 	const char *end = trying->text.data + trying->text.length;
@@ -217,7 +217,7 @@ static int check_table(struct trying *trying, const char *head, struct roger_err
 	return r;
 }
 
-/* "command" and "args" of an object. */
+/* Try the "command" and "args" of an object. */
 static int try_server(struct trying *trying, const struct rg_value *server, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
@@ -239,14 +239,14 @@ static int try_server(struct trying *trying, const struct rg_value *server, stru
 	}
 	if (command.failed)
 		return rg_fail_memory(err);
-	/* As one writes it by hand, too. */
+	/* A command that was written by hand has no --for. */
 	snprintf(wanted, sizeof wanted,
 		 memmem(command.data, command.length, " --for ", 7) ? "mcp --for %s" : "mcp",
 		 trying->tool);
 	return try_command(trying, "server", program, rg_buf_str(&command), wanted, greeting, err);
 }
 
-/* What follows "name = " in lines of TOML or JavaScript, whose strings and lists are also JSON. */
+/* Return the value after "name = " in TOML or JavaScript, whose strings and lists are also JSON. */
 static struct roger_str find_setting(struct roger_str lines, const char *name)
 {
 	const char *at = memmem(lines.data, lines.length, name, strlen(name)), *end;
@@ -258,7 +258,7 @@ static struct roger_str find_setting(struct roger_str lines, const char *name)
 	return (struct roger_str){ at, (size_t)((end ? end : lines.data + lines.length) - at) };
 }
 
-/* Lines of TOML, or of our plugin, whose server has no arguments of its own. */
+/* Try the server in lines of TOML, or in the plugin, which does not list the server's arguments. */
 static int try_lines(struct trying *trying, struct roger_err *err)
 {
 	struct roger_str lines, object, command, args;
@@ -285,7 +285,7 @@ static int try_lines(struct trying *trying, struct roger_err *err)
 
 /* ------------------------------------------------------------------ hooks -- */
 
-/* A command that a tool gives to a shell, if it is this hook of roger's. */
+/* Try the shell command of an entry, if it is this hook of roger's. */
 static int try_hook(struct trying *trying, const struct rg_setup_hook *hook,
 		    const struct rg_value *entry, struct roger_err *err)
 {
@@ -307,7 +307,7 @@ static int try_hook(struct trying *trying, const struct rg_setup_hook *hook,
 			   inputs[rg_enum_find(rg_setup_tools, rg_str(trying->tool))], err);
 }
 
-/* Some tools have a list of hooks in each entry of an event. */
+/* Try all hooks.  Some tools have a list of hooks in each entry of an event. */
 static int try_hooks(struct trying *trying, const struct rg_value *events, struct roger_err *err)
 {
 	const struct rg_value *entry, *inner;
@@ -317,7 +317,7 @@ static int try_hooks(struct trying *trying, const struct rg_value *events, struc
 	int r = ROGER_OK;
 
 	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++) {
-		/* One that would wait for mail is not tried. */
+		/* A hook that waits for mail is not tried. */
 		if (!(hook->tool & trying->place->tools) || strstr(hook->command, " idle"))
 			continue;
 		i = 0;
@@ -348,7 +348,7 @@ static int try_json(struct trying *trying, struct roger_err *err)
 	if (rg_json_read_lenient(trying->text, &json, &why) < 0)
 		return report_link(trying, hooks ? "hooks" : "server", why.message, err);
 	value = rg_json_root(json);
-	/* What it sets for all that the tool starts. */
+	/* A top-level "env" is for all programs that the tool starts. */
 	r = check_environment(trying, rg_json_member(value, "env"), err);
 	for (i = 0; i < count; i++)
 		value = rg_json_member_of(value, names[i]);

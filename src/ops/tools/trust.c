@@ -1,8 +1,8 @@
 /*
- * trust: what a workspace wants to be allowed, shown, accepted and taken back.
+ * trust: show, accept and revoke what a workspace asks to be allowed.
  *
- * To accept it one names the SHA-256 of what was shown, so that no change in between
- * goes unnoticed.
+ * Accepting needs the SHA-256 of what was shown, so that no change in between goes
+ * unnoticed.
  */
 #include "ops/tools/trust.h"
 
@@ -16,7 +16,7 @@
 
 /* -------------------------------------------------------------- commands -- */
 
-/* Is a command of the workspace in root trusted as its words and files are now? */
+/* Fill in whether a command is trusted with its words and files as they are now. */
 static int judge_command(const struct rg_trust *trust, struct roger_strs words,
 			 struct rg_arena *arena, struct roger_trust_command *ret_command,
 			 struct roger_err *err)
@@ -30,7 +30,8 @@ static int judge_command(const struct rg_trust *trust, struct roger_strs words,
 	return r;
 }
 
-/* In the workspace any program may find files that a pull brings: json.py, a Makefile. */
+/* Set the folder in which a command runs: .roger/, unless it names files of the project, as a
+ * program may use files there that a pull brought, like json.py or a Makefile. */
 static int place_program(const struct roger *roger, bool in_root, struct rg_arena *arena,
 			 struct rg_program *program, struct roger_err *err)
 {
@@ -57,7 +58,7 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 	r = rg_workspace_trust(roger->workspace, &trust, err);
 	if (r == ROGER_OK)
 		r = judge_command(trust, words, arena, &command, err);
-	/* One that runs in .roger/ may use what is there, which must not have come with a pull. */
+	/* A command in .roger/ may use files there, which must not have come with a pull. */
 	*ret_may =
 		command.trusted && (command.in_root || !*rg_workspace_distrust(roger->workspace));
 	if (r == ROGER_OK && !*ret_may)
@@ -72,7 +73,7 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted,
 			  struct rg_program *program, struct rg_arena *arena, struct roger_err *err)
 {
-	/* Only words that were filled: what another one names may have been made just now. */
+	/* Check only filled words: a file that another word names may have been made just now. */
 	const struct roger_strs *filled = &program->words;
 	struct roger_str unused, *words = rg_arena_get(arena, filled->count * sizeof *words);
 	struct rg_trust_named known = { 0 }, named = { 0 };
@@ -189,7 +190,7 @@ static int show_places(struct roger_trust_reply *reply, struct rg_trust *trust,
 	return ROGER_OK;
 }
 
-/* What git tracks of it. */
+/* Show which files of the mailbox git tracks. */
 static int show_git(struct roger_trust_reply *reply, struct rg_trust *trust,
 		    const struct rg_config *config, struct rg_trusted *wish, struct roger_err *err)
 {
@@ -209,7 +210,7 @@ static int show_git(struct roger_trust_reply *reply, struct rg_trust *trust,
 	return rg_kept(rg_arena_copy(reply->memory, rg_str(why), &reply->why), err);
 }
 
-/* The key in it: another one than it was sealed with may have come with a pull. */
+/* Show the seal's key.  A key other than the known one may have come with a pull. */
 static int show_key(struct roger_trust_reply *reply, const struct rg_trust *trust,
 		    struct rg_trusted *wish, struct roger_err *err)
 {
@@ -232,7 +233,7 @@ static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str t
 	rg_sha256_add(sha, text.data, text.length);
 }
 
-/* The digest of everything that is asked for, in order. */
+/* Compute the digest of everything that the workspace asks for, in order. */
 static int sum_up(struct roger_trust_reply *reply, struct rg_trust *trust, struct roger_err *err)
 {
 	char sha256[RG_DIGEST_DIGITS + 1], owner[24];
@@ -258,7 +259,7 @@ static int sum_up(struct roger_trust_reply *reply, struct rg_trust *trust, struc
 	return rg_kept(rg_arena_copy(reply->memory, rg_str(sha256), &reply->sha256), err);
 }
 
-/* wish: all of it, as it would be trusted. */
+/* Show what the workspace asks for.  wish: all of it, in the form in which it is accepted. */
 static int show_trust(struct roger_trust_reply *reply, struct rg_trust *trust,
 		      struct rg_trusted *wish, struct roger_err *err)
 {
@@ -270,7 +271,7 @@ static int show_trust(struct roger_trust_reply *reply, struct rg_trust *trust,
 	r = rg_config_load(trust->root.data, &config, err);
 	if (r < 0)
 		return r;
-	/* Where the places are others, no command is trusted. */
+	/* Places come first: if they are not the trusted ones, no command is trusted. */
 	r = show_places(reply, trust, config, wish, err);
 	if (r == ROGER_OK)
 		r = show_commands(reply, trust, config, wish, err);
@@ -307,7 +308,7 @@ static int accept_shown(struct roger_trust_reply *reply, struct rg_trust *trust,
 	return show_trust(reply, trust, &again, err);
 }
 
-/* Of this very folder, also in a worktree that would use another. */
+/* Load the trust of exactly this folder, also in a worktree that would use another workspace. */
 static int load_exactly(const char *root, struct rg_trust **ret_trust, struct roger_err *err)
 {
 	char path[4200], found[4096];
@@ -319,7 +320,7 @@ static int load_exactly(const char *root, struct rg_trust **ret_trust, struct ro
 	return r < 0 ? r : rg_trust_load(found, owner, ret_trust, err);
 }
 
-/* A list of trusted texts gets one more, and the document keeps its own. */
+/* Add a text to a copy of a list, since the document keeps its own list. */
 static int add_text(struct rg_arena *arena, struct roger_strs *texts, struct roger_str text,
 		    struct roger_err *err)
 {
@@ -383,7 +384,7 @@ int rg_trust_set_store(const char *root, struct roger_str address, struct roger_
 
 /* ------------------------------------------------------------------ list -- */
 
-/* Does the folder still hold the mailbox of the document? */
+/* True if the folder still holds the mailbox of the document. */
 static bool is_there(const struct rg_trusted *known)
 {
 	struct rg_trust *trust;
@@ -420,7 +421,7 @@ static int list_trusted(struct roger_trust_reply *reply, struct roger_err *err)
 		one->commands = (int64_t)known.items[i].commands.count;
 		one->accepted_at_ms = known.items[i].accepted_at_ms;
 	}
-	/* Each begins with its path. */
+	/* rg_str_compare() orders by path, since each begins with its path. */
 	if (known.count)
 		qsort((void *)(uintptr_t)reply->workspaces.items, known.count, sizeof *one,
 		      rg_str_compare);
