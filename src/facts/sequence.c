@@ -16,7 +16,7 @@ static int compare_numbers(const void *a, const void *b)
 	return order ? order : rg_str_order(x->sender, y->sender);
 }
 
-/* The place of a number in the list, or where it belongs. */
+/* Return the place of a number in the list, or the place where it belongs. */
 static size_t place_of(const struct rg_sequence *sequence, const struct rg_number *wanted)
 {
 	size_t low = 0, high = sequence->count, middle;
@@ -31,7 +31,7 @@ static size_t place_of(const struct rg_sequence *sequence, const struct rg_numbe
 	return low;
 }
 
-/* NULL: not found. */
+/* Return the number with the same reader and sender, or NULL. */
 static struct rg_number *find_number(const struct rg_sequence *sequence,
 				     const struct rg_number *wanted)
 {
@@ -44,7 +44,7 @@ static struct rg_number *find_number(const struct rg_sequence *sequence,
 
 /* ---------------------------------------------------------------- rules -- */
 
-/* The rule of seed 002, "Receiving", within one epoch. */
+/* Judge a number within one epoch: the rule of seed 002, "Receiving". */
 static enum rg_freshness judge_number(int64_t last_seen, int64_t number)
 {
 	return number > last_seen ? RG_FRESH : RG_STALE;
@@ -177,7 +177,7 @@ static void sequence_freep(struct rg_sequence **sequence)
 	*sequence = rg_sequence_free(*sequence);
 }
 
-/* member is counters or lastSeen: names, each with a number. */
+/* Check a name and its number; member is counters or lastSeen. */
 static int check_pair(const char *member, struct roger_str name, const struct rg_value *value,
 		      int64_t *ret_number, struct roger_err *err)
 {
@@ -200,7 +200,7 @@ static int expected_object(const char *member, struct roger_err *err)
 	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
 }
 
-/* What a reader has seen; "": the counters.  In the order of the document. */
+/* Append the numbers that a reader has seen, in the document's order; reader "": the counters. */
 static int read_numbers(struct rg_sequence *sequence, struct roger_str reader,
 			const struct rg_value *object, struct roger_err *err)
 {
@@ -260,7 +260,7 @@ static int read_epoch(struct rg_sequence *sequence, const struct rg_value *value
 	return ROGER_OK;
 }
 
-/* {"bytes":N,"chain":"16 digits"}; any other form is an unknown member. */
+/* Read {"bytes":N,"chain":"16 digits"}; false: it has another form, so it is an unknown member. */
 static bool read_journal(struct rg_sequence *sequence, const struct rg_value *object)
 {
 	const struct rg_value *bytes = rg_json_member(object, "bytes");
@@ -319,7 +319,7 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 	return ROGER_OK;
 }
 
-/* Another program's file may list names in any order; roger's own is in this one. */
+/* Sort the numbers, unless they are in order: another program's file may have any order. */
 static void sort_lists(struct rg_sequence *sequence)
 {
 	size_t i = 1;
@@ -357,7 +357,7 @@ int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence,
 
 /* ------------------------------------------------------------- printing -- */
 
-/* The numbers of one reader, from i on; returns where those of the next begin. */
+/* Print the numbers of one reader, from i on; returns where those of the next begin. */
 static size_t print_reader(const struct rg_sequence *sequence, size_t i, struct roger_str reader,
 			   struct rg_buf *out)
 {

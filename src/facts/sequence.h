@@ -13,14 +13,14 @@
 
 enum rg_freshness {
 	RG_FRESH,      /* higher than all accepted ones: process it */
-	RG_STALE,      /* not higher, or of an older epoch: skip it */
+	RG_STALE,      /* not higher than them, or of an older epoch: skip it */
 	RG_UNNUMBERED, /* the sender does not number: always process it */
 	RG_RESET,      /* of a newer epoch: process it and forget older numbers */
 };
 
 /* The last number that a sender used (no reader), or that a reader accepted from it. */
 struct rg_number {
-	struct roger_str reader; /* "": it is the sender's own counter */
+	struct roger_str reader; /* "": the number is the sender's own counter */
 	struct roger_str sender;
 	int64_t seq;
 };
@@ -32,8 +32,8 @@ struct rg_sequence {
 	struct rg_number *numbers; /* sorted by reader, then sender, no duplicates */
 	size_t count;
 	struct roger_str unknown; /* unknown members, as "a":1,"b":2 */
-	uint64_t journal_bytes;	  /* of the journal on disk when written; 0: not recorded */
-	uint64_t journal_chain;	  /* the chain there */
+	uint64_t journal_bytes;	  /* the journal's size when this was written; 0: not recorded */
+	uint64_t journal_chain;	  /* the journal's chain at that size */
 	bool cleared; /* as read: no numbers and no epoch, so another program cleared it */
 	bool foreign; /* as read: numbers and no epoch, so another program wrote it */
 };
@@ -54,7 +54,7 @@ void rg_sequence_print(const struct rg_sequence *sequence, struct rg_buf *out);
 enum rg_freshness rg_sequence_judge(const struct rg_sequence *sequence, struct roger_str reader,
 				    struct roger_str sender, int64_t epoch, int64_t number);
 
-/* The last number that agent used, or that reader accepted from sender; 0: none. */
+/* Return the last number that agent used, or that reader accepted from sender; 0: none. */
 int64_t rg_sequence_counted(const struct rg_sequence *sequence, struct roger_str agent);
 int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str reader,
 			 struct roger_str sender);
@@ -68,7 +68,7 @@ RG_CHECKED int rg_sequence_see(struct rg_sequence *sequence, struct roger_str re
 /* Raise numbers to those of another document, whatever its epoch. */
 RG_CHECKED int rg_sequence_add(struct rg_sequence *sequence, const struct rg_sequence *other,
 			       struct roger_err *err);
-/* Does it have all numbers of another document, or higher ones? */
+/* True if it has all numbers of another document, or higher ones. */
 bool rg_sequence_covers(const struct rg_sequence *sequence, const struct rg_sequence *other);
 
 /* Start a new session (seed 002, option C): clear all numbers and raise the epoch, unless it is

@@ -14,10 +14,10 @@ enum {
 	NEAR = 64,		/* messages of a sender that may be out of order */
 	PAGE = 256,
 	NEWEST = 1000,
-	WORDS_MAX = 100, /* of more than that a program made the list */
+	WORDS_MAX = 100, /* a longer list was made by a program, and has only ids */
 };
 
-/* A word to find what for. */
+/* A word of a request for which ids are sought. */
 struct seeking {
 	struct roger *roger;
 	const struct roger_op *op;
@@ -32,7 +32,7 @@ static int take_id(struct seeking *seeking, struct roger_str id, struct roger_er
 	return rg_kept(rg_arena_add(seeking->keep, &seeking->found, id), err);
 }
 
-/* Several fit: say which, as far as there is room. */
+/* Fail since several ids fit, and name as many as there is room for. */
 static int refuse_several(const struct seeking *seeking, const struct roger_strs *candidates,
 			  struct roger_err *err)
 {
@@ -53,7 +53,7 @@ static int refuse_several(const struct seeking *seeking, const struct roger_strs
 
 /* -------------------------------------------------------------- messages -- */
 
-/* "msg-<ms>-<random>", as roger makes them: nothing else is meant by it. */
+/* True for an id as roger makes them, "msg-<ms>-<random>", which needs no search. */
 static bool is_whole_id(struct roger_str word)
 {
 	static const char start[] = "msg-", digits[] = "0123456789abcdef";
@@ -105,8 +105,8 @@ static int refuse_messages(const struct seeking *seeking, const struct roger_mes
 	return refuse_several(seeking, &candidates, err);
 }
 
-/* Which of those that fit (all: and there are no more) are meant; to_caller: the only one that is
- * for the caller, where there is one. */
+/* Take the messages that are meant of those that fit.  all: no others fit.  to_caller: if just one
+ * is for the caller, take that. */
 static int choose_among(struct seeking *seeking, const struct roger_message_list *fit, bool all,
 			bool to_caller, struct roger_err *err)
 {
@@ -133,7 +133,7 @@ static int choose_among(struct seeking *seeking, const struct roger_message_list
 	return r;
 }
 
-/* The position after which the first message of that number, or a later one, of a sender is. */
+/* Find a position after which the sender's messages from the wanted number on are, by halving. */
 static int find_place(struct seeking *seeking, const struct roger_message *wanted, int64_t *ret,
 		      struct roger_err *err)
 {
@@ -161,7 +161,7 @@ static int find_place(struct seeking *seeking, const struct roger_message *wante
 	return r;
 }
 
-/* Is it among them already? */
+/* True if the list has the message. */
 static bool has_message(const struct roger_message_list *messages,
 			const struct roger_message *message)
 {
@@ -173,7 +173,7 @@ static bool has_message(const struct roger_message_list *messages,
 	return false;
 }
 
-/* Those with that number among these, each once. */
+/* Add the messages with the wanted number to fit, each once. */
 static int keep_numbered(struct seeking *seeking, const struct roger_message *wanted,
 			 const struct roger_message_list *among, struct roger_message_list *fit,
 			 struct roger_err *err)
@@ -192,8 +192,9 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
 }
 
 /*
- * What a sender sends is in the order of its numbers, so halving finds it.  What came in over an
- * edge need not be: that is found near its place, and among the newest.
+ * Find messages by number.  Messages of a sender are in the order of their numbers, so halving
+ * finds them.  Messages that came over an edge may be out of order: they are found near their
+ * place, and among the newest.
  */
 static int find_numbered(struct seeking *seeking, const struct roger_message *wanted,
 			 struct roger_message_list *fit, struct roger_err *err)
@@ -225,7 +226,7 @@ static int find_numbered(struct seeking *seeking, const struct roger_message *wa
 	return r < 0 ? r : keep_numbered(seeking, wanted, &page, fit, err);
 }
 
-/* NAME#N or NAME#N@E; an epoch of 0: of this session. */
+/* Read NAME#N or NAME#N@E.  Without E the epoch is left as it is. */
 static bool read_number(struct roger_str word, struct roger_message *ret_wanted)
 {
 	const char *hash = word.length ? memchr(word.data, '#', word.length) : NULL;
@@ -285,7 +286,7 @@ static int seek_piece(struct seeking *seeking, struct roger_err *err)
 	if (seeking->word.length < PIECE_CHARS_LEAST)
 		return ROGER_OK;
 	r = find_messages(seeking, query, &fit, err);
-	/* The beginning that all ids share must not mean the one that is for the caller. */
+	/* A piece that many ids share must not mean the only one that is for the caller. */
 	return r < 0 ? r : choose_among(seeking, &fit, fit.count <= CANDIDATES_MAX, false, err);
 }
 
@@ -311,7 +312,7 @@ static int seek_message(struct seeking *seeking, struct roger_err *err)
 
 /* ---------------------------------------------------- runs, dead letters -- */
 
-/* Of these names, the only one that holds the word; none where one is the word. */
+/* Take the only name that contains the word; none if a name is equal to it. */
 static int seek_name(struct seeking *seeking, const struct roger_strs *names, struct roger_err *err)
 {
 	struct roger_strs fit = { 0 };
@@ -402,7 +403,7 @@ static struct roger_strs words_of(const struct roger_field *field, const void *r
 					  : (struct roger_strs){ one, one->length ? 1 : 0 };
 }
 
-/* Is there nothing but ids that roger made? */
+/* True if the request has only whole ids of messages, so nothing is sought. */
 static bool is_plain(const struct roger_op *op, const void *request)
 {
 	const struct roger_field *field;

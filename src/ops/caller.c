@@ -78,7 +78,7 @@ int rg_caller_may_change(const struct roger *roger, const char *member, const ch
 
 /* ------------------------------------------------------------- the request -- */
 
-/* A person reads what the agent would get; that is no look of the agent's. */
+/* True if a person looks at an agent's mail, which does not count as a look of the agent. */
 static bool is_look_of_person(const struct roger *roger, const struct roger_op *op)
 {
 	const struct rg_caller *caller = &roger->caller;
@@ -86,7 +86,7 @@ static bool is_look_of_person(const struct roger *roger, const struct roger_op *
 	return rg_right_of(op) == RG_LOOK && (caller->page || caller->right == RG_LOOK);
 }
 
-/* Mail is acknowledged in the name of whom it is for, and by a person. */
+/* Fail if the caller may not use this name.  A person may ack in the name of the recipient. */
 static int check_name(const struct roger *roger, const struct roger_op *op,
 		      const struct roger_field *field, struct roger_str name, struct roger_err *err)
 {
@@ -105,7 +105,7 @@ static int check_name(const struct roger *roger, const struct roger_op *op,
 			      RG_STR_ARGS(roger->caller.name), cure);
 }
 
-/* Every name of an actor in it, at every depth. */
+/* Check every name of an actor in a record, at every depth. */
 static int check_names(const struct roger *roger, const struct roger_op *op,
 		       const struct roger_record *type, const void *record, struct roger_err *err)
 {
@@ -128,7 +128,7 @@ static int check_names(const struct roger *roger, const struct roger_op *op,
 	return r;
 }
 
-/* A name that is not said is the caller's, but for a pattern, which is no name. */
+/* Fail if no name is given and the caller's is a pattern, which cannot take its place. */
 static int check_said(const struct roger *roger, const struct roger_op *op, const void *request,
 		      struct roger_err *err)
 {
@@ -145,8 +145,8 @@ static int check_said(const struct roger *roger, const struct roger_op *op, cons
 
 /* ------------------------------------------------------------ one's own mail -- */
 
-/* Each verb for it is bound to one name, or sifted below.  A list is of what one sent or got: so
- * its pages, and its total, are one's own. */
+/* Fail unless the caller sees only its own mail.  Each such verb is bound to one name, or sifted
+ * below.  A list must have the caller as from or to, so that its pages and total are its own. */
 static int check_own(const struct roger *roger, const struct roger_op *op, const void *request,
 		     struct roger_err *err)
 {
@@ -171,7 +171,7 @@ bool rg_name_has_part(struct roger_str pattern, const struct roger_message *mess
 	return rg_name_fits(pattern, message->from) || rg_name_fits(pattern, message->to);
 }
 
-/* It must not even learn how much mail others have. */
+/* The caller must not even learn how much mail others have. */
 int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *reply,
 		   struct roger_err *err)
 {
@@ -191,7 +191,7 @@ int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *r
 	return ROGER_OK;
 }
 
-/* Where it names nobody, who calls is put in; a look at another's mail is a person's. */
+/* Put the caller in where the request names nobody; mark a look at another's mail as a person's. */
 static void fill_in(const struct roger *roger, const struct roger_op *op, void *request)
 {
 	const struct roger_str name = roger->caller.name, *said = NULL;

@@ -4,23 +4,23 @@
 
 #include <stdio.h>
 
-/* A name that was mentioned; once several were, none of them stands for all. */
+/* A name that a record mentions; several: it mentions different ones. */
 struct mention {
 	struct roger_str name;
 	bool several;
 };
 
-/* What the fields of a request, or of a reply, say. */
+/* Members of a request or a reply that its note repeats. */
 struct gathered {
 	struct mention agent, issue, run;
 	struct roger_str key;
 	struct roger_str ids[RG_NOTED_IDS_MAX];
-	size_t id_count; /* all of them, those beyond the array too */
+	size_t id_count; /* all ids, also those beyond the array */
 	bool dry_run;
 	int64_t duplicates;
 };
 
-/* What is no name may be anything, so it is not repeated. */
+/* Keep a name; a text that is no valid name may be anything, so it is left out. */
 static void mention_name(struct mention *mention, struct roger_str name)
 {
 	if (!rg_name_valid(name))
@@ -180,7 +180,7 @@ static struct roger_str task_of(const struct gathered *asked, const struct gathe
 	return RG_STR("");
 }
 
-/* The numbers that a reply consists of. */
+/* Add the numbers of a reply. */
 static void add_numbers(struct rg_buf *out, const struct roger_op *op, const void *reply)
 {
 	const struct roger_field *field;
@@ -208,10 +208,7 @@ void rg_note_ran(struct roger *roger, struct rg_note *note)
 	note->more[0] = (struct rg_note_number){ "uid", roger->ran.uid };
 }
 
-/*
- * A verb that is one agent's own: taking its mail, or changing what is of its run or its dead
- * letter.
- */
+/* True for a verb that acts for one agent: it takes its mail, or changes its run or dead letter. */
 static bool is_of_one_agent(const struct roger_op *op)
 {
 	const struct roger_field *field = op->request->fields;
@@ -260,11 +257,11 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 							    ? named->id_count
 							    : RG_NOTED_IDS_MAX };
 	note.count = (int64_t)named->id_count;
-	/* What is not there is not known by having been asked for. */
+	/* An issue or run that does not exist is not noted. */
 	if (code != ROGER_ENOENT || (strcmp(err->member, "issue") && strcmp(err->member, "run"))) {
 		note.entry.task = task_of(&asked, &given);
 		note.run = asked.run.name;
 	}
-	/* Where the verb failed, its own error says enough. */
+	/* If the verb failed, its own error says enough. */
 	rg_note_try(roger, &note, code == ROGER_OK ? "done, but not" : NULL);
 }

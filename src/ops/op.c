@@ -12,7 +12,7 @@
 
 struct rg_alone rg_alone;
 
-/* A verb that stored something, or should have, notes that; so does a send that was one already. */
+/* True if a verb is noted: it stored something, or failed to, or found a duplicate. */
 static bool is_noted(const struct roger_op *op, const struct roger *roger, uint64_t stored_before,
 		     const void *reply, int code)
 {
@@ -23,7 +23,7 @@ static bool is_noted(const struct roger_op *op, const struct roger *roger, uint6
 	       rg_note_duplicates(op, reply);
 }
 
-/* Is all of it for agents that are known, and no group? */
+/* True if all recipients are known agents, and none is a group. */
 static bool is_for_agents(const struct roger *roger, const struct roger_send_request *request)
 {
 	const struct roger_str *to = request->to.items;
@@ -45,8 +45,8 @@ static int read_groups(const struct roger_op *op, struct roger *roger, const voi
 	return rg_config_read_groups(roger->workspace->config, err);
 }
 
-/* Who calls is one agent: nobody reads what a group or all gets.  A known agent is not looked
- * up in a long section of groups. */
+/* Fail if the caller is a group or all, which read no mail.  A known agent is not looked up in a
+ * long section of groups. */
 static int check_caller(const struct roger_op *op, const struct roger *roger, const void *request,
 			struct roger_err *err)
 {
@@ -69,7 +69,7 @@ static int check_caller(const struct roger_op *op, const struct roger *roger, co
 	return r;
 }
 
-/* What is written where git tracks files goes out with the next commit. */
+/* Refuse to write texts to files that git tracks: the next commit could publish them. */
 static int check_exposure(const struct roger_op *op, const struct roger *roger,
 			  struct roger_err *err)
 {
@@ -87,7 +87,7 @@ static int check_exposure(const struct roger_op *op, const struct roger *roger,
 		       "publish this; see `roger trust`");
 }
 
-/* Is it a request that may be made?  *ret_request: the same, as the verb takes it. */
+/* Check a request.  *ret_request: the request with the caller and whole ids filled in. */
 static int prepare_request(const struct roger_op *op, struct roger *roger, const void *request,
 			   struct rg_arena *memory, const void **ret_request, struct roger_err *err)
 {
@@ -105,7 +105,7 @@ static int prepare_request(const struct roger_op *op, struct roger *roger, const
 	return r < 0 ? r : rg_address_resolve(roger, op, request, memory, ret_request, err);
 }
 
-/* Which working tree the agent sits in.  A plain send or look from elsewhere costs nothing. */
+/* Record which worktree the agent is in.  A send or inbox outside of worktrees skips this. */
 static void take_seat(const struct roger_op *op, const struct roger *roger, const void *request)
 {
 	const struct roger_field *field = rg_find_flag(op->request, ROGER_SELF);
@@ -116,7 +116,7 @@ static void take_seat(const struct roger_op *op, const struct roger *roger, cons
 			     *(const struct roger_str *)rg_field_at(field, request));
 }
 
-/* The next list of messages of a reply that has some, from *field on; NULL: no more. */
+/* Return the next list of messages in a reply that is not empty, from *field on; NULL: no more. */
 static const struct roger_message_list *next_messages(const struct roger_field **field,
 						      const void *reply)
 {
@@ -131,7 +131,7 @@ static const struct roger_message_list *next_messages(const struct roger_field *
 	return NULL;
 }
 
-/* Messages that are shown tell of damage to their lines. */
+/* Mark the messages of a reply whose lines were altered. */
 static int mark_altered(const struct roger_op *op, struct roger *roger, void *reply,
 			struct rg_arena *memory, struct roger_err *err)
 {
@@ -153,7 +153,7 @@ int rg_op_ask(struct roger *roger, const struct roger_op *op, const void *reques
 			     : op->run(roger, request, reply, err);
 }
 
-/* Does it show a message whose leases expired too often, and which no line calls dead yet? */
+/* True if a reply has a message whose leases expired too often, and that is not dead yet. */
 static bool shows_worn(const struct roger_op *op, const struct roger *roger, const void *reply)
 {
 	const struct rg_config *config = roger->workspace->config;
@@ -171,9 +171,9 @@ static bool shows_worn(const struct roger_op *op, const struct roger *roger, con
 }
 
 /*
- * What time alone has made of messages is the same for every verb: one that tells of it writes that
- * down first.  One that reads and showed it, or found damage, runs once more, so that its answer
- * takes that into account.
+ * Run a verb.  Verbs with ROGER_TELLS first write the changes that time alone has made, so that all
+ * verbs agree on them.  A verb that only reads runs once more if its reply shows such a change, or
+ * if damage was noted, so that its answer includes that.
  */
 static int run_verb(const struct roger_op *op, struct roger *roger, const void *request,
 		    void *reply, struct roger_err *err)
@@ -229,7 +229,7 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 	err = err ? err : &local;
 	if (roger)
 		roger->untold[0] = '\0';
-	/* A plain send looks at no trust. */
+	/* A send does not look at trust, to save time. */
 	if (roger && roger->workspace && op != &rg_op_send)
 		rg_workspace_compare(roger->workspace);
 	memset(ret_reply, 0, op->reply->size);
@@ -240,12 +240,12 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 		return rg_fail_memory(err);
 	memcpy(ret_reply, &memory, sizeof memory);
 
-	/* Beside a server only what is this machine's of a verb. */
+	/* With a server, this process only does the part of a verb that is local. */
 	r = far ? rg_request_check(op->request, request, err)
 		: rg_op_perform(op, roger, request, ret_reply, err);
 	if (r == ROGER_OK && far)
 		r = op->run(roger, request, ret_reply, err);
-	/* What was taken is answered all the same. */
+	/* An error here is ignored: mail that was taken must be answered. */
 	if (r == ROGER_OK && !far)
 		(void)!mark_altered(op, roger, ret_reply, memory, NULL);
 	if (r < 0) {
@@ -261,7 +261,7 @@ int rg_op_place(const struct roger *roger, struct rg_arena *arena, struct roger_
 {
 	char host[256] = "";
 
-	/* Beside the files nothing else is to be said. */
+	/* A caller with access to the files needs no server's place. */
 	if (roger->caller.how == RG_BY_FILES)
 		return ROGER_OK;
 	gethostname(host, sizeof host - 1);

@@ -2,7 +2,7 @@
 
 #include "base/table.h"
 
-/* An id that was seen, and the place of its record. */
+/* An id that was seen, and the index of its record. */
 struct seen {
 	uint64_t hash;
 	size_t place;
@@ -137,7 +137,7 @@ int rg_cycle_current(struct roger *roger, struct rg_arena *arena, struct roger_c
 		*ret_cycle = record.cycle;
 		return ROGER_OK;
 	}
-	/* Something else stands at the end. */
+	/* The last line is no cycle, so look at all. */
 	r = rg_cycle_all(roger, arena, &all, err);
 	if (r == ROGER_OK)
 		*ret_cycle = all.items[all.count - 1];

@@ -1,7 +1,7 @@
 /*
- * doctor: all checks.  What is derived is compared after the journals.  Under the record
- * lock it measures every journal and then reads only that far, so that what others
- * append meanwhile is not reported as wrong.
+ * doctor: run all checks.  Derived files are compared after the journals.  All journals are
+ * measured under the record lock, and then read only that far, so that lines that others
+ * append meanwhile are not reported as wrong.
  */
 #include "proof/doctor.h"
 
@@ -55,7 +55,7 @@ void rg_doctor_fixed_all(struct rg_doctor *doctor, enum roger_breach_kind kind)
 
 /* ------------------------------------------------------------------ all -- */
 
-/* What others append meanwhile is not reported as wrong. */
+/* Measure all journals: lines beyond these ends are not checked. */
 static int measure_journals(struct rg_doctor *doctor, struct roger_err *err)
 {
 	uint64_t end;

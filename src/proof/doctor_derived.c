@@ -53,8 +53,8 @@ int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
 
 /* ----------------------------------------------------- message-state.json -- */
 
-/* What is wrong with the document, beside the numbers that it must have; NULL: nothing.  why has
- * the words of one that cannot be read. */
+/* Compare the document with the numbers that it must have.  *ret_what: what is wrong, or NULL. why:
+ * the error if it cannot be read. */
 static int look_at_state(struct rg_doctor *doctor, const struct rg_sequence *wanted,
 			 struct roger_err *why, const char **ret_what,
 			 enum roger_severity *ret_severity, struct roger_err *err)
@@ -95,7 +95,7 @@ static int check_state(struct rg_doctor *doctor, const struct rg_sequence *wante
 	const char *what;
 	int r;
 
-	/* A handle that lives may owe it for a second. */
+	/* An open handle may write the document up to a second late. */
 	if (writable)
 		rg_engine_save_state(doctor->engine, true);
 	r = look_at_state(doctor, wanted, &why, &what, &severity, err);
@@ -113,7 +113,7 @@ static int check_state(struct rg_doctor *doctor, const struct rg_sequence *wante
 	return r;
 }
 
-/* The numbers are those of the index, which was compared with the journal. */
+/* The wanted numbers come from the index, which was compared with the journal before. */
 int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct rg_sequence *wanted;
@@ -161,7 +161,7 @@ static bool is_kept(const struct rg_doctor *doctor, struct roger_str file, int64
 	return false;
 }
 
-/* Report noted lines that are now other bytes. */
+/* Report noted lines whose bytes were changed. */
 static int report_noted(struct rg_doctor *doctor, const struct rg_log_file *file,
 			struct roger_err *err)
 {
@@ -175,8 +175,8 @@ static int report_noted(struct rg_doctor *doctor, const struct rg_log_file *file
 	return r;
 }
 
-/* If the journal does not archive the line's message, its writer was killed before the journal
- * did. */
+/* Compare an archived line with its message.  A message that the journal does not archive is fine:
+ * its writer was killed in between. */
 static int find_archived(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct rg_misfit found = { .line = walk->number, .byte = walk->line.offset };
@@ -201,7 +201,7 @@ static int find_archived(void *context, struct rg_walk *walk, struct roger_err *
 	return r < 0 ? r : rg_doctor_keep_damaged(doctor, walk, &found, err);
 }
 
-/* Something else with the file's name is reported with the places. */
+/* Ignore a file that cannot be read, since rg_doctor_places() reports it. */
 static int pass_over(void *context, const struct rg_log_file *file, const char *why,
 		     struct roger_err *err)
 {
@@ -222,7 +222,7 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 
 	r = doctor->engine->store->ops->list(doctor->engine->store, RG_LOG_ARCHIVE, RG_STR(""),
 					     doctor->arena, &files, err);
-	/* The folder may be something else, too. */
+	/* The folder's name may be a file, which rg_doctor_places() reports, too. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
 	for (i = 0; i < files.count && r == ROGER_OK; i++) {
@@ -281,7 +281,7 @@ static int report_control(struct rg_doctor *doctor, const char *what, struct rog
 				RG_STR_ARGS(name), name.length ? "'" : "");
 }
 
-/* A figure may not be lower than the journal's number. */
+/* Report figures of agents that are lower than the journal's. */
 static int check_agents(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct rg_store *store = doctor->engine->store;
@@ -339,8 +339,8 @@ static int check_offsets(struct rg_doctor *doctor, struct roger_err *err)
 				"no roger process is running");
 }
 
-/* Only if nothing was written since the journal was measured; else the figures have changed too.
- * What is wrong is mended as a whole: the next writer computes all figures anew. */
+/* Check the figures only if nothing was written since the journal was measured, as writing changes
+ * them.  --fix mends all at once: the next writer computes all figures anew. */
 int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_DAMAGED };
@@ -352,7 +352,7 @@ int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 		return ROGER_OK;
 	if (rg_store_head(store).end == rg_doctor_messages(doctor)->end) {
 		r = check_offsets(doctor, err);
-		/* Then nothing else can be checked. */
+		/* If the tables are damaged, nothing else can be checked. */
 		if (r == ROGER_OK && store->ops->figure(store, &key, &damaged) && damaged.count) {
 			r = report_control(doctor, "its tables are damaged; it will be rebuilt",
 					   RG_STR(""), err);
@@ -374,7 +374,8 @@ int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 
 enum { LEASES_MAX = 256 };
 
-/* A lease taken while the clock was ahead, or under another configuration. */
+/* Report leases beyond the limit: taken while the clock was ahead, or under another configuration.
+ */
 int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_MESSAGE,

@@ -7,7 +7,7 @@
 #include "facts/damage.h"
 #include "facts/message.h"
 
-/* A breach at the current line of a walk. */
+/* Return a breach at the current line of a walk. */
 static struct roger_breach breach_here(const struct rg_walk *walk, enum roger_breach_kind kind,
 				       enum roger_severity severity)
 {
@@ -161,7 +161,7 @@ static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct
 	const bool keyed = message->key.length && message->cycle.length;
 	int64_t unused;
 
-	/* Of one that is sent once no line after it says anything of that. */
+	/* After its first line, a message that is sent once has no line about its attempts. */
 	if (!keyed ? !message->leases
 		   : walk->before.known && !message->confirm_by_ms && message->attempt <= 1 &&
 			     !rg_sendlog_delivers(message, &unused))
@@ -187,7 +187,7 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	r = rg_message_rules_take(&doctor->messages, before, message, walk->own, &faults, err);
 	if (r == ROGER_OK && faults)
 		r = report_faults(doctor, walk, message->id, faults, err);
-	/* It is there now, or no longer. */
+	/* The message is in a mailbox now, or not any more. */
 	counts = !before->known != (message->archived_at_ms > 0) && !before->archived;
 	if (r == ROGER_OK && counts)
 		r = count_one(doctor, walk, rg_tally_box(message->issue, RG_STR("")), by, err);
@@ -200,7 +200,7 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	return r == ROGER_OK ? note_key(doctor, walk, err) : r;
 }
 
-/* Where the index ends: what it must hold. */
+/* Compute what the index must hold at the offset where it ends. */
 static void add_up(struct rg_doctor *doctor, const struct rg_walk *walk)
 {
 	const struct rg_message_rules *rules = &doctor->messages;
@@ -232,7 +232,7 @@ static void add_up(struct rg_doctor *doctor, const struct rg_walk *walk)
 
 /* ------------------------------------------------------------------ logs -- */
 
-/* The log of a sender; entries of one sender follow each other. */
+/* Find the log of a sender.  The last one is kept, since entries of a sender follow each other. */
 static int log_of(struct rg_doctor *doctor, struct roger_str sender, struct roger_err *err)
 {
 	struct rg_store *store = doctor->engine->store;
@@ -248,7 +248,7 @@ static int log_of(struct rg_doctor *doctor, struct roger_str sender, struct roge
 	return ROGER_OK;
 }
 
-/* Each sender has its own log. */
+/* Report an entry that is not in its sender's own log. */
 static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 		       struct roger_str sender, struct roger_err *err)
 {
@@ -314,7 +314,7 @@ int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err 
 
 	(void)err;
 	doctor->reply->bytes += (int64_t)walk->lines.at;
-	/* What documents of runs refer to. */
+	/* Look for the messages that documents of runs name. */
 	for (i = 0; i < doctor->wish->wanted_count && walk->file->log == RG_LOG_MESSAGES; i++) {
 		known = rg_walk_find(walk, doctor->wish->wanted[i].id);
 		doctor->wish->wanted[i].found = known != NULL;
@@ -333,7 +333,7 @@ static int report_place(struct rg_doctor *doctor, struct roger_str file,
 	return rg_doctor_report(doctor, &breach, err, "%s", what);
 }
 
-/* What refers to it is not checked. */
+/* Report a file that cannot be read; rules that need all journals are not checked then. */
 static int take_unread(void *context, const struct rg_log_file *file, const char *why,
 		       struct roger_err *err)
 {
@@ -395,7 +395,7 @@ static int read_line(struct rg_doctor *doctor, uint64_t offset, struct roger_mes
 				 err);
 }
 
-/* As the sender would have filed it; what became of the one that is gone nobody knows. */
+/* File a lost dead letter again as its sender would; later states of the lost one are unknown. */
 static int file_letter(struct rg_doctor *doctor, const struct roger_attempt *attempt,
 		       struct roger_err *err)
 {
@@ -472,7 +472,7 @@ static int mend_missing(struct rg_doctor *doctor, struct roger_err *err)
 	return r;
 }
 
-/* What the line says, to describe it. */
+/* Read the record of a log line, to describe it. */
 static int read_entry(struct rg_doctor *doctor, const struct rg_sends_place *place,
 		      union rg_log_record *ret_record, struct roger_err *err)
 {
@@ -520,7 +520,7 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 	r = rule == RG_SENDS_GIVEN_UP ? ROGER_EDATA : read_entry(doctor, place, &record, err);
 	if (r == ROGER_OK && rule == RG_SENDS_LETTER_LOST)
 		return report_lost_letter(doctor, &record.attempt, &breach, place->own, err);
-	/* It may have been purged meanwhile. */
+	/* The line may have been purged meanwhile. */
 	if (r < 0)
 		return r == ROGER_ENOMEM
 			       ? r

@@ -1,4 +1,4 @@
-/* doctor: the seal's key; folders and files, and their permissions. */
+/* doctor: check the seal's key, and folders, files and their permissions. */
 #include "proof/doctor.h"
 
 #include "host/places.h"
@@ -13,7 +13,7 @@ static int check_seal(struct rg_doctor *doctor, struct roger_err *err)
 	int r;
 
 	r = rg_seal_key_state(doctor->engine->workspace, doctor->scratch, &state, err);
-	/* Something else with its name is reported already. */
+	/* rg_places_check() reports something else with the key's name. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
 	if (r < 0 || state == RG_SEAL_NONE || state == RG_SEAL_WHOLE)
@@ -40,7 +40,7 @@ static int report_place(void *context, const struct roger_breach *problem, bool 
 	return r;
 }
 
-/* A data folder at a configured path may hold other programs' files. */
+/* The files of a configured data folder are not checked, as it may hold other programs' files. */
 int rg_doctor_places(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct rg_workspace *workspace = doctor->engine->workspace;

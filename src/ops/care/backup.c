@@ -1,9 +1,9 @@
 /*
  * backup, restore: all of a workspace in one file.
  *
- * A backup is one moment: every journal up to where it went then, so that no log speaks of a
- * message beyond.  Its first file says how long each is and its SHA-256, and is signed with the key
- * of seals; a seal of the journals is among the files, too.
+ * A backup has every journal up to its end at one moment, so that no log names a message that
+ * is missing.  Its first file, the manifest, has the length and SHA-256 of each file, and is signed
+ * with the key of seals; a seal of the journals is among the files, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static int add_text(struct making *making, const char *name, struct roger_str te
 			err);
 }
 
-/* All journals at one moment, and a seal of those that a seal is of. */
+/* Add all journals, measured at one moment, and a seal. */
 static int add_journals(struct making *making, const struct rg_run_texts *runs,
 			const struct rg_seal_key *key, struct roger_err *err)
 {
@@ -85,7 +85,7 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 	for (i = 0; r == ROGER_OK && i < digests.count; i++) {
 		if (!digests.items[i].there)
 			continue;
-		/* By its usual name, whatever the configuration calls it. */
+		/* The file gets its default name, whatever the configuration calls it. */
 		kind = &rg_kinds[files->items[i].log];
 		r = rg_kept(rg_arena_print(making->arena, &kept, "%s%s", kind->folder,
 					   kind->file ? kind->file : files->items[i].name.data),
@@ -108,7 +108,7 @@ static int add_documents(struct making *making, struct roger_str state,
 			 const struct rg_run_texts *runs, struct roger_err *err)
 {
 	const struct rg_config *config = making->roger->workspace->config;
-	/* One that says where files are is for a person to look at. */
+	/* A configuration that says where files are must not be used before a person sees it. */
 	const bool elsewhere = config->places_configured || config->store.length;
 	struct roger_str text = { NULL, 0 };
 	char name[RG_TAR_NAME_BYTES];
@@ -127,7 +127,7 @@ static int add_documents(struct making *making, struct roger_str state,
 	return r;
 }
 
-/* Without its signature. */
+/* Print the part of a manifest that is signed: all but its signature. */
 static void print_signed(struct rg_backup backup, struct rg_buf *out)
 {
 	backup.signature = RG_STR("");
@@ -152,7 +152,7 @@ static int sign_backup(struct making *making, const struct rg_seal_key *key, str
 	return rg_kept(rg_arena_copy(making->arena, rg_str(signature), &backup->signature), err);
 }
 
-/* Its bytes must be those of the manifest. */
+/* Copy a journal into the archive.  ROGER_ETIMEOUT: its bytes are not those of the manifest. */
 static int write_journal(struct making *making, size_t i, struct rg_tar *tar, char *room,
 			 struct roger_err *err)
 {
@@ -219,7 +219,7 @@ static int try_backup(struct making *making, const char *path, struct roger_err 
 
 	if (r == ROGER_OK)
 		r = rg_engine_seal_key(making->roger->engine, true, making->arena, &key, err);
-	/* Documents speak of messages, and of how many there were, so they come first. */
+	/* Documents name messages and count them, so they are read before the journals. */
 	if (r == ROGER_OK)
 		r = rg_engine_state_text(making->roger->engine, making->arena, &state, err);
 	if (r == ROGER_OK)
@@ -246,7 +246,7 @@ int rg_verb_backup(struct roger *roger, const struct roger_backup_request *reque
 
 	if (r < 0)
 		return r;
-	/* A purge may rewrite logs meanwhile. */
+	/* A purge may rewrite logs meanwhile, so this is tried again. */
 	do {
 		making = (struct making){ .roger = roger, .arena = reply->memory };
 		r = try_backup(&making, path, err);

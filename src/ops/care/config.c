@@ -1,4 +1,4 @@
-/* config: every setting and where it comes from. */
+/* config: show every setting and where it comes from. */
 #include "ops/op.h"
 
 int rg_verb_config(struct roger *roger, const struct roger_empty_request *request,

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A run by its id, or by a piece of it; *ret_run without a length: there is none. */
+/* Find a run by its id or a piece of it; *ret_run without a length: there is none. */
 static int find_run(struct roger *roger, struct roger_str what, struct rg_arena *arena,
 		    struct roger_str *ret_run, struct roger_err *err)
 {
@@ -42,7 +42,7 @@ static int find_letter(struct roger *roger, struct roger_str what, struct rg_are
 	return r;
 }
 
-/* Each of the three is recorded as ever: in the run, as a state of the letter, in damage.jsonl. */
+/* Dismiss a run, a dead letter or damage by its own verb: settle, stale or accept. */
 static int dismiss_one(struct roger *roger, const struct roger_dismiss_request *request,
 		       struct roger_dismiss_reply *reply, struct roger_err *err)
 {
@@ -83,7 +83,7 @@ int rg_verb_dismiss(struct roger *roger, const struct roger_dismiss_request *req
 	int r = dismiss_one(roger, request, reply, err);
 
 	reply->changed = rg_engine_stored(roger->engine) != stored;
-	/* The others call it a run, an id or a place. */
+	/* The other verbs call this member run, id or place. */
 	if (r < 0 && err->member[0] && strcmp(err->member, "agent") != 0 &&
 	    strcmp(err->member, "reason") != 0)
 		snprintf(err->member, sizeof err->member, "what");

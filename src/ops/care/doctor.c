@@ -1,4 +1,4 @@
-/* doctor: every rule over the whole workspace, and repair of what is derived. */
+/* doctor: check every rule for the whole workspace, and repair derived files. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@ struct examining {
 	struct roger_doctor_reply *reply;
 	struct rg_arena *arena;
 	struct rg_run_list list;
-	struct rg_wanted *wanted; /* result and evidence of each document, in turn */
+	struct rg_wanted *wanted; /* for each document its result, then its evidence */
 	bool fix;
-	bool lost; /* somebody has accepted that messages are gone */
+	bool lost; /* a person has accepted that messages are gone */
 };
 
 /* ------------------------------------------------------------------ runs -- */
@@ -40,7 +40,7 @@ static int load_runs(struct examining *examining, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* What is wrong with a run; fixable and fixed as they are given. */
+/* Report a breach of a run; found.fixable and found.fixed must be set. */
 static int add_run_breach(struct examining *examining, struct roger_str file,
 			  struct roger_breach found, struct roger_err *err)
 {
@@ -66,7 +66,7 @@ static int tell_run(struct examining *examining, struct roger_str file,
 		(struct roger_breach){ .severity = (int)severity, .what = rg_str(what) }, err);
 }
 
-/* A status that time has overtaken; sweep writes it, and so may we. */
+/* Report a status that is out of date; sweep writes the new one, and so does --fix. */
 static int tell_stale(struct examining *examining, const struct rg_run_document *document,
 		      struct roger_err *err)
 {
@@ -79,7 +79,7 @@ static int tell_stale(struct examining *examining, const struct rg_run_document 
 	if (examining->fix)
 		r = rg_run_update(examining->roger, document->run.run, NULL, NULL, examining->arena,
 				  &after, &stale.fixed, err);
-	/* Somebody else was faster. */
+	/* On ROGER_ETIMEOUT another process was faster. */
 	if (r < 0 && r != ROGER_ETIMEOUT)
 		return r;
 	return rg_arena_print(examining->arena, &stale.what,
@@ -143,7 +143,7 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 
 /* ------------------------------------------------------------------- all -- */
 
-/* The worst first; in one file as it goes on. */
+/* Order breaches: the worst first, then by file and line. */
 static int compare_breaches(const void *a, const void *b)
 {
 	const struct roger_breach *x = a, *y = b;
@@ -181,13 +181,13 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 	};
 	struct rg_doctor_wish wish = { .fix = request->fix };
 	struct roger_damage_list damages = { 0 };
-	/* What the tool in this working tree reads. */
+	/* A tool reads the settings of the worktree that it runs in. */
 	const struct rg_workspace *workspace = roger->workspace;
 	const char *tree = workspace->tree.base[0] ? workspace->tree.base : workspace->root;
 	size_t i;
 	int r;
 
-	/* Documents before the journal: what they speak of is in it by then. */
+	/* Documents are read before the journal, so that it has the messages that they name. */
 	r = load_runs(&examining, err);
 	if (r < 0)
 		return r;
@@ -204,7 +204,7 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 	order_breaches(reply);
 	r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by, &reply->standby,
 			err);
-	/* Last, when everything that they look at is in order. */
+	/* Links are tried last, when the files that they use are in order. */
 	if (r == ROGER_OK)
 		r = rg_setup_try(tree, reply->memory, &reply->links, err);
 	for (i = 0; r == ROGER_OK && i < reply->links.count; i++)

@@ -47,7 +47,7 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 	    (reply->created && rg_workspace_above(root, above) &&
 	     !rg_arena_copy(reply->memory, rg_str(above), &reply->above)))
 		return rg_fail_memory(err);
-	/* What is wrong with the configuration is for whoever uses it. */
+	/* An error in the configuration is reported by the next verb that needs it. */
 	if (rg_config_load(root, &config, NULL) < 0)
 		return ROGER_OK;
 	r = rg_storage_unused(config, root, reply->memory, &reply->unused, err);

@@ -22,7 +22,7 @@ static int tell_count(struct merge *merge, int64_t count, const char *what, stru
 
 /* --------------------------------------------------------------- messages -- */
 
-/* Those of a batch that the target has. */
+/* Find the messages of a batch that the target has already. */
 static int look_at_batch(struct merge *merge, const struct roger_message *batch, size_t count,
 			 struct rg_arena *arena, struct roger_message_list *ret_there,
 			 struct roger_err *err)
@@ -36,7 +36,7 @@ static int look_at_batch(struct merge *merge, const struct roger_message *batch,
 		   : rg_fail_memory(err);
 }
 
-/* What it is stays; what only held there goes: number, place, proof. */
+/* Copy a message without what holds only in its old workspace: number, place, proof, archive. */
 static struct roger_message copy_of(const struct roger_message *message)
 {
 	struct roger_message copy = *message;
@@ -47,7 +47,7 @@ static struct roger_message copy_of(const struct roger_message *message)
 	return copy;
 }
 
-/* The key is another message's in the target. */
+/* Take away a key that another message has in the target. */
 static void drop_key(struct merge *merge, struct roger_message *copies, size_t count,
 		     const struct roger_message *which)
 {
@@ -75,7 +75,7 @@ static int add_batch(struct merge *merge, const struct roger_message *batch, siz
 	for (i = 0; r == ROGER_OK && i < count; i++)
 		if (!rg_messages_find(&there, batch[i].id)) {
 			copies[added] = copy_of(&batch[i]);
-			/* For a moment: is it of one send with the one before? */
+			/* Until the commit, line says: it is of the same send as the one before. */
 			copies[added].line =
 				added && rg_message_same_send(&batch[i], &batch[i - 1]);
 			added++;
@@ -101,7 +101,7 @@ static int add_batch(struct merge *merge, const struct roger_message *batch, siz
 	return ROGER_OK;
 }
 
-/* Those that were archived are, too. */
+/* Archive the messages of a batch that were archived in their old workspace. */
 static int archive_batch(struct merge *merge, const struct roger_message *batch, size_t count,
 			 struct rg_arena *arena, struct roger_err *err)
 {
@@ -142,7 +142,7 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 
 	for (at = 0; r == ROGER_OK && at < list.count; at += count) {
 		count = list.count - at < BATCH ? list.count - at : BATCH;
-		/* What was sent at once has one number. */
+		/* The messages of one send have one number, so they stay in one batch. */
 		while (at + count < list.count &&
 		       rg_message_same_send(&list.items[at + count - 1], &list.items[at + count]))
 			count++;
@@ -155,7 +155,7 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 
 /* ------------------------------------------------------------------- runs -- */
 
-/* What its program printed last. */
+/* Copy the last output of a run's program. */
 static int take_output(struct merge *merge, struct roger_str run_id, struct roger_err *err)
 {
 	union rg_log_record record;
@@ -204,7 +204,7 @@ static int take_runs(struct merge *merge, struct roger_err *err)
 
 /* ------------------------------------------------------------------ whole -- */
 
-/* merged/ is in .roger/ of the target, which no worktree takes away. */
+/* Keep a backup in .roger/merged/ of the target, which is not deleted with a worktree. */
 static int keep_backup(struct merge *merge, struct roger_err *err)
 {
 	struct roger_backup_reply backup = { .memory = merge->reply->memory };
@@ -221,7 +221,7 @@ static int keep_backup(struct merge *merge, struct roger_err *err)
 	return rg_verb_backup(merge->from, &request, &backup, err);
 }
 
-/* Once: *ret_left false: somebody added to it meanwhile. */
+/* Try once.  *ret_left false: somebody added to the old workspace meanwhile. */
 static int try_merge(struct merge *merge, struct roger_str place, bool *ret_left,
 		     struct roger_err *err)
 {
@@ -229,9 +229,9 @@ static int try_merge(struct merge *merge, struct roger_str place, bool *ret_left
 	struct rg_log_files files;
 	int r;
 
-	/* Nobody claims, reads or acknowledges there from here on. */
+	/* From here on nobody claims, reads or acknowledges in the old workspace. */
 	r = rg_engine_begin(from, true, err);
-	/* Twice, so that the second time, which counts, is short. */
+	/* Messages are taken twice, so that the second time, which counts, is short. */
 	if (r == ROGER_OK)
 		r = take_messages(merge, err);
 	if (r == ROGER_OK)
@@ -254,7 +254,7 @@ int rg_merge(struct roger *from, struct roger *to, struct roger_str place,
 	bool left = false;
 	int tries, r = ROGER_OK;
 
-	/* Its mail would be shown as that of a workspace which is. */
+	/* The target is trusted, so mail of an untrusted workspace would be shown there. */
 	if (*rg_workspace_distrust(from->workspace))
 		return rg_fail(
 			err, ROGER_EREFUSED, 0,

@@ -1,4 +1,4 @@
-/* move: all of a workspace into another store: PostgreSQL, or files. */
+/* move: move all of a workspace into another store: PostgreSQL, or files. */
 #include "engine/move.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "ops/note.h"
 #include "ops/tools/trust.h"
 
-/* One side; its engine is opened for a move. */
+/* One side of a move. */
 struct side {
 	struct rg_workspace *workspace;
 	struct rg_engine *engine;
@@ -55,7 +55,7 @@ static int open_sides(struct side *from, struct side *to, const struct roger_mov
 
 /* ------------------------------------------------------------------- note -- */
 
-/* The chain of this line covers all that was brought. */
+/* Note the move in the new store; the chain of this line covers all lines that were moved. */
 static int note_move(void *context, struct rg_engine *to, const struct roger_move_reply *moved,
 		     struct roger_err *err)
 {
@@ -73,7 +73,7 @@ static int note_move(void *context, struct rg_engine *to, const struct roger_mov
 
 /* ------------------------------------------------------------------- verb -- */
 
-/* A folder takes in what another one has. */
+/* Merge one folder into another that has mail already, and note it there. */
 static int take_in(struct side sides[2], struct roger_move_reply *reply, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf numbers = { .maximum = 400 };
@@ -99,13 +99,13 @@ static int move_sides(struct side sides[2], struct roger_move_reply *reply, stru
 		.note = to_store ? NULL : note_move,
 		.note_context = sides,
 	};
-	/* What the workspace of a folder is to say: the address, or "" where it has the files. */
+	/* The setting of the folder after the move: the store's address, or "" for files. */
 	const char *root = sides[to_store ? 0 : 1].workspace->root;
 	const struct roger_str address = to_store ? sides[1].place : RG_STR("");
 	bool occupied = false;
 	int r = rg_config_set_store(root, address, true, err);
 
-	/* What cannot be opened by this program is found before anything is done. */
+	/* A store that this program cannot open is found before anything is done. */
 	if (r == ROGER_OK)
 		r = rg_engine_open(sides[1].workspace, &sides[1].engine, err);
 	if (r == ROGER_OK)
@@ -130,7 +130,7 @@ int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
 	r = open_sides(&sides[0], &sides[1], request, err);
 	reply->already = r == ROGER_OK && rg_str_equal(sides[0].place, sides[1].place);
 	if (reply->already) {
-		/* From here to here: is it really there? */
+		/* Both sides are one store: check that it can be opened. */
 		sides[0].workspace->moving = false;
 		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
 	} else if (r == ROGER_OK) {

@@ -1,4 +1,4 @@
-/* upgrade: bring a store up to this program; files need nothing. */
+/* upgrade: bring a database up to this program's version; files need nothing. */
 #include "ops/op.h"
 
 int rg_verb_upgrade(struct roger *roger, const struct roger_upgrade_request *request,

@@ -38,7 +38,7 @@ struct rg_agent_mail {
 	struct roger_str name;
 	int64_t parts[RG_PARTS];
 	int64_t since_ms;	  /* when the oldest problem began */
-	int64_t looked_ms;	  /* when the agent last looked at its mail; 0: never known */
+	int64_t looked_ms;	  /* when the agent last looked at its mail; 0: not known */
 	int64_t oldest_ms;	  /* the oldest unread message; 0: none, or it was not looked up */
 	bool ghost;		  /* the name only ever got mail */
 	int seat;		  /* enum roger_seat_standing: of its git worktree */
@@ -96,7 +96,7 @@ RG_PRINTF(2, 3)
 struct roger_str rg_causes_print(struct rg_causes *causes, const char *format, ...);
 /* Quote a word of a command for a shell, since names may come from others. */
 struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word);
-/* Print the command "roger COMMAND WORDMORE", with the word quoted for a shell. */
+/* Print the command "roger COMMAND WORD" and more, with the word quoted for a shell. */
 struct roger_str rg_causes_command(struct rg_causes *causes, const char *command,
 				   struct roger_str word, const char *more);
 
