@@ -24,7 +24,7 @@ static void print_messages(const struct cli_run *run, const struct roger_message
 /* How far the printing got. */
 struct printed {
 	int64_t count;
-	int64_t total;	       /* of the reply to the first page, as in roger.h */
+	int64_t total;	       /* the total of the first page's reply, as in roger.h */
 	struct roger_str next; /* where the next page starts, "" at the end; in the arena */
 };
 

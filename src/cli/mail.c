@@ -256,7 +256,7 @@ static void print_inbox(const struct cli_run *run)
 			reader_of(run));
 }
 
-/* On a terminal the inbox may be as long as a list. */
+/* On a terminal more mail is asked for, since a long inbox is shown as a list. */
 static int run_inbox(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_inbox_request *request = run->request;

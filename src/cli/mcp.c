@@ -18,7 +18,7 @@
 enum {
 	WATCH_MS = 200, /* the longest wait for mail before the watcher checks for a stop */
 	NEWS = 200,
-	MCP_THREADS = 128, /* of roger serve: each waiting agent needs one */
+	MCP_THREADS = 128, /* threads of roger serve: each waiting agent needs one */
 };
 
 /* ----------------------------------------------------------------- who it is -- */

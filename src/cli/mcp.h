@@ -35,13 +35,13 @@ struct mcp_action {
 /* Settings of one tool, in mcp_tools.c; all else comes from its verb. */
 struct mcp_words {
 	const char *name;
-	const struct mcp_action *actions; /* of a tool of several verbs; ends with a nameless one */
-	const char *description;	  /* of such a tool */
+	const struct mcp_action *actions; /* if it has several verbs; ends with a nameless one */
+	const char *description;	  /* NULL: the verb's; needed with actions */
 	const struct mcp_argument *arguments; /* ends with a nameless one; may be NULL */
 	const char *annotations;
 	const char *meta;
 	unsigned flags;
-	const char *const *members; /* of messages in the reply; ends with NULL.  NULL: all */
+	const char *const *members; /* the only members shown of messages, then NULL.  NULL: all */
 
 	/* Prints the reply for the model.  NULL: its fields are printed. */
 	void (*tell)(FILE *to, const struct mcp_tool *tool);
@@ -60,7 +60,7 @@ struct mcp_tool {
 struct mcp_session {
 	struct roger_mcp_server *server;
 	const char *workspace;	   /* --workspace, or NULL */
-	struct mcp_shared *shared; /* of roger serve; NULL: there is one client */
+	struct mcp_shared *shared; /* set in roger serve; NULL: there is one client */
 	struct roger_str launched; /* the agent's name from --as or ROGER_AGENT, or "" */
 	struct roger_str tool;	   /* the tool's name from --for, or "" */
 	struct roger_str agent;	   /* the caller of the present call; ends with a NUL */

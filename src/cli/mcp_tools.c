@@ -9,7 +9,7 @@
 #include "data/record.h"
 
 enum {
-	RESULT_CHARS = 20000, /* of the texts of messages in one result */
+	RESULT_CHARS = 20000, /* the most text of messages in one result */
 	WAIT_STEP_MS = 250,   /* how often a waiting call checks whether it was cancelled */
 	WAIT_DEFAULT_MS = 5 * 60 * 1000,
 	WAIT_MOST_MS = 24 * 3600 * 1000,

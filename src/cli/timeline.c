@@ -16,7 +16,7 @@ enum {
 	NARROW = 100, /* on a narrower terminal times have no ms, and names are cut more */
 	WHO_NARROW = 24,
 	WORDS_LEAST = 10,
-	DAY_CHARS = 10, /* of cli_time() */
+	DAY_CHARS = 10, /* the day at the start of cli_time() */
 	CLOCK_COLUMNS = 12,
 	CLOCK_NARROW = 8,
 };
@@ -95,9 +95,9 @@ static void add_words(const struct roger_event *event, const struct cli_told_lis
 
 struct table {
 	size_t who_columns, kind_columns;
-	size_t width; /* of the terminal; 0: no terminal, words are not cut */
+	size_t width; /* the terminal's columns; 0: no terminal, words are not cut */
 	struct cli_told_list told;
-	char day[24]; /* of the last event */
+	char day[24]; /* the day of the last event */
 	struct rg_buf words;
 };
 

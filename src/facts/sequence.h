@@ -15,7 +15,7 @@ enum rg_freshness {
 	RG_FRESH,      /* higher than all accepted ones: process it */
 	RG_STALE,      /* not higher than them, or of an older epoch: skip it */
 	RG_UNNUMBERED, /* the sender does not number: always process it */
-	RG_RESET,      /* of a newer epoch: process it and forget older numbers */
+	RG_RESET,      /* the number is of a newer epoch: process it and forget older numbers */
 };
 
 /* The last number that a sender used (no reader), or that a reader accepted from it. */

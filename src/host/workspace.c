@@ -44,7 +44,7 @@ static void find_limit(const char *from, struct limit *limit)
 		limit->owner = -1;
 }
 
-/* True if the folder above may be looked at: its owner could put a workspace there. */
+/* True if the folder above may be searched: it is at most HOME, or has the owner of the start. */
 static bool may_climb(const struct limit *limit, const char *path)
 {
 	char above[4096], *slash;
@@ -68,8 +68,8 @@ struct found {
 };
 
 /*
- * Climb from `to` until a folder holds .roger/; `to` becomes that folder, or the last one looked
- * at. A submodule uses the workspace of the repository around it, in a worktree, too.
+ * Climb from `to` until a folder holds .roger/; `to` becomes that folder, or the last one searched.
+ * A submodule uses the workspace of the repository around it, in a worktree, too.
  */
 static int climb_folders(char to[4096], bool trees, struct found *found, struct roger_err *err)
 {

@@ -10,7 +10,7 @@
 enum {
 	PIECE_CHARS_LEAST = 4,
 	CANDIDATES_MAX = 10,
-	CANDIDATES_BYTES = 340, /* of an error's message */
+	CANDIDATES_BYTES = 340, /* room for candidates in an error's message */
 	NEAR = 64,		/* messages of a sender that may be out of order */
 	PAGE = 256,
 	NEWEST = 1000,

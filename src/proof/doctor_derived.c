@@ -53,8 +53,8 @@ int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
 
 /* ----------------------------------------------------- message-state.json -- */
 
-/* Compare the document with the numbers that it must have.  *ret_what: what is wrong, or NULL. why:
- * the error if it cannot be read. */
+/* Compare the document with the numbers that it must have.  *ret_what: what is wrong, or NULL.
+ * why: the error if it cannot be read. */
 static int look_at_state(struct rg_doctor *doctor, const struct rg_sequence *wanted,
 			 struct roger_err *why, const char **ret_what,
 			 enum roger_severity *ret_severity, struct roger_err *err)
@@ -374,8 +374,7 @@ int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 
 enum { LEASES_MAX = 256 };
 
-/* Report leases beyond the limit: taken while the clock was ahead, or under another configuration.
- */
+/* Report leases beyond the limit, taken with a clock that was ahead or another configuration. */
 int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_MESSAGE,

@@ -342,7 +342,7 @@ static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
 		return ROGER_OK;
 	look.said.kind = ROGER_EVENT_LOOKED;
 	look.text = RG_STR("by receive");
-	/* Does its line also acknowledge the message? */
+	/* If the same line also acknowledges the message, ack was the look. */
 	for (i = 0; i < history->count; i++) {
 		ack = &history->items[i];
 		if (ack->said.kind == ROGER_EVENT_ACKNOWLEDGED && ack->of == taking->of &&

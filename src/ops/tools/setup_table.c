@@ -90,7 +90,7 @@ static const char agents_block[] =
 #define WHOLE RG_SETUP_FILE
 
 const struct rg_setup_place rg_setup_places[] = {
-	/* Not for Claude Code, which reads another file; its hook says the same. */
+	/* Claude Code reads another file, and its hook says the same. */
 	{ RG_SETUP_ANY & ~RG_CLAUDE, PROJECT, BLOCK, "{root}/AGENTS.md", NULL, agents_block,
 	  "<!--" },
 	{ RG_SETUP_ANY, STEALTH, BLOCK, EXCLUDE, NULL, ".roger/\n", "#" },
