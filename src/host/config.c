@@ -755,8 +755,7 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 
 static const char blanks[] = " \t\r\n\"'", around_keys[] = " \t\r\n\"',{[:";
 
-/* Keep the word before each colon, in lower case; false: there may be keys that it does not find.
- */
+/* Keep the word before each colon, in lower case; false: some keys may not be found so. */
 static bool find_keys(struct rg_config *config, struct roger_str text)
 {
 	struct roger_str left = text, key;

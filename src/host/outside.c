@@ -278,7 +278,7 @@ bool rg_outside_git_folder(const char *folder, char to[4096])
 	snprintf(base, sizeof base, "%s", folder);
 	if (!rg_outside_climb(base, ".git") || !rg_outside_git_own(base, own))
 		return false;
-	/* Working trees share one repository. */
+	/* Worktrees share one repository. */
 	snprintf(pointer, sizeof pointer, "%s/commondir", own);
 	return realpath(rg_outside_pointer(pointer, "", own, shared) ? shared : own, to) &&
 	       stat(to, &facts) == 0 && S_ISDIR(facts.st_mode);

@@ -24,7 +24,7 @@ struct seeking {
 	const struct roger_field *field;
 	struct roger_str caller, word;
 	struct rg_arena *scratch, *keep;
-	struct roger_strs found; /* in keep */
+	struct roger_strs found; /* the ids, in the arena keep */
 };
 
 static int take_id(struct seeking *seeking, struct roger_str id, struct roger_err *err)

@@ -15,7 +15,7 @@ struct rg_doctor_archived {
 	uint64_t found;
 };
 
-/* Number of messages of an issue, or of an issue and recipient; the hash is of rg_tally_box(). */
+/* Number of messages of an issue, or of an issue and recipient; by rg_count_hash(). */
 struct rg_doctor_count {
 	uint64_t hash;
 	int64_t count;

@@ -41,7 +41,7 @@ struct rg_agent_mail {
 	int64_t looked_ms;	  /* when the agent last looked at its mail; 0: not known */
 	int64_t oldest_ms;	  /* the oldest unread message; 0: none, or it was not looked up */
 	bool ghost;		  /* the name only ever got mail */
-	int seat;		  /* enum roger_seat_standing: of its git worktree */
+	int seat;		  /* enum roger_seat_standing of its git worktree */
 	struct roger_str way_out; /* the command that settles a dead letter that cannot be read */
 	struct roger_str failed;  /* how its wake command failed */
 	struct roger_str issue;	  /* the issue in which the mailbox is full */

@@ -12,8 +12,7 @@
 
 enum {
 	TRACES_MAX = 1000,
-	NEIGHBOURS =
-		64, /* how many adjacent messages, which may be of one send, are read at once */
+	NEIGHBOURS = 64, /* how many messages are read at once to find those of one send */
 };
 
 /* ----------------------------------------------------------------- steps -- */
@@ -268,7 +267,7 @@ static int trace_one(struct roger *roger, const struct roger_message *message,
 struct finding {
 	struct roger *roger;
 	struct rg_arena *arena;
-	struct rg_table known; /* ids */
+	struct rg_table known; /* hashes of the ids in items */
 	struct roger_message *items;
 	size_t count;
 };

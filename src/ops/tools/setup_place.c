@@ -236,7 +236,7 @@ static bool holds_others(struct roger_str text, const struct roger_strs *path,
 	    !element.data)
 		return false;
 	if (rg_json_read(element, &json, NULL) < 0)
-		return true; /* it has comments, for example */
+		return true; /* the element has comments, for example */
 	hooks = rg_json_member(rg_json_root(json), "hooks");
 	return rg_json_next(hooks, &i, &key, &hook) && rg_json_next(hooks, &i, &key, &hook);
 }

@@ -126,7 +126,7 @@ const struct rg_setup_place rg_setup_places[] = {
 	{ RG_GEMINI, HERE, HOOKS, "{root}/.gemini/settings.json", "hooks", NULL, NULL },
 	{ RG_GEMINI, USER, HOOKS, "{gemini}/settings.json", "hooks", NULL, NULL },
 
-	/* Their plugin brings the server along. */
+	/* The plugin of these tools adds the server to their settings. */
 	{ RG_OPENCODE, HERE, WHOLE, "{root}/.opencode/plugin/roger.js", NULL, plugin, NULL },
 	{ RG_OPENCODE, USER, WHOLE, "{config}/opencode/plugin/roger.js", NULL, plugin, NULL },
 	{ RG_KILO, HERE, WHOLE, "{root}/.kilo/plugin/roger.js", NULL, plugin, NULL },

@@ -163,7 +163,7 @@ static int show_places(struct roger_trust_reply *reply, struct rg_trust *trust,
 {
 	struct rg_trusted_place_list all = { 0 };
 	struct roger_trust_place *place;
-	bool asked; /* it needs trust of its own, as a path */
+	bool asked; /* the place needs trust of its own, as a path */
 	size_t i;
 	int r;
 
