@@ -60,7 +60,8 @@ void rg_mcp_wishes_deinit(struct rg_mcp_wishes *wishes)
 
 /* ------------------------------------------------------------ telling -- */
 
-/* A client that does not read is told later, and only once. */
+/* Is there room for a notification?  Otherwise the client gets a single one later, when it has
+ * read what is waiting. */
 static bool has_room(const struct rg_mcp_stream *stream)
 {
 	return stream->out.length + stream->backlog < RG_MCP_BACKLOG_BYTES;

@@ -48,7 +48,7 @@ void rg_mcp_seal(const struct roger_mcp_call *call, const char *state, int64_t n
 	rg_base64_add(out, state, strlen(state));
 }
 
-/* Cut off the text before the next '.'; false: there is none. */
+/* Cut off the text before the next '.'; return false if there is no '.'. */
 static bool cut_part(struct roger_str *rest, struct roger_str *ret)
 {
 	const char *dot = memchr(rest->data, '.', rest->length);

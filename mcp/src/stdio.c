@@ -34,7 +34,7 @@ struct loop {
 	bool skipping; /* in a line that is too long, which is scanned and not kept */
 	struct rg_mcp_scan scan;
 	struct rg_buf in;
-	size_t looked; /* so many bytes of it hold no newline */
+	size_t looked; /* the first bytes, known to hold no newline */
 	struct rg_buf sending;
 	size_t sent;
 	bool failed; /* a message did not fit into memory */

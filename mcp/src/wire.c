@@ -102,8 +102,8 @@ static const char *character_fault(const char *data, size_t length, size_t *ret_
 }
 
 /*
- * Replace what is not a character by text of the same length, and print the first fault; false:
- * there is none.
+ * Replace each invalid character by text of the same length, and print the first fault; return
+ * false if all characters are valid.
  */
 static bool mend_text(char *data, size_t length, struct rg_arena *arena, struct roger_str *fault)
 {
