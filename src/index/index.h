@@ -200,7 +200,7 @@ RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool unt
 				struct rg_arena *arena, struct roger_strs *ret_ids,
 				struct roger_err *err);
 
-/* Numbers that doctor compares with those computed from the journal.  Four of them, which must be
+/* Numbers that doctor compares with those computed from the journal.  Five of them, which must be
  * 0, count the rows of other tables that contradict the table of messages. */
 enum rg_index_rule {
 	RG_RULE_LINES,
@@ -214,6 +214,7 @@ enum rg_index_rule {
 	RG_RULE_AGENTS,
 	RG_RULE_ISSUES,
 	RG_RULE_UNREAD,
+	RG_RULE_SPANS,
 	RG_RULE_TABLE,	    /* how many rows messages.db has */
 	RG_RULE_TABLE_ROWS, /* sum of rg_message_row() of its rows, in 32 bits */
 	RG_RULES

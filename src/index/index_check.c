@@ -10,6 +10,11 @@
 #include "base/id.h"
 #include "base/thread.h"
 
+#define WITHIN_SPAN(table)                                                                         \
+	" FROM spans CROSS JOIN " table " ON position BETWEEN first AND last"                      \
+	" WHERE created_at BETWEEN oldest AND newest AND types & CASE message_type"                \
+	" WHEN 'context' THEN 2 WHEN 'result' THEN 4 WHEN 'decision' THEN 8 ELSE 16 END"
+
 /* The rules: a figure that the journal gives, too, is a sum, far below overflow; or hashes of
  * names, added and taken away as often as a row says, so that 0 is left. */
 static const struct {
@@ -43,6 +48,10 @@ static const struct {
 	  "SELECT count(*), 0, issue_id FROM messages WHERE read = 0 GROUP BY issue_id"
 	  " UNION ALL SELECT -unread, 0, issue_id FROM issues",
 	  true },
+	{ "messages outside the times or types of their span",
+	  "SELECT count(*) FROM messages UNION ALL SELECT count(*) FROM archived"
+	  " UNION ALL SELECT -count(*)" WITHIN_SPAN(
+		  "messages") " UNION ALL SELECT -count(*)" WITHIN_SPAN("archived") },
 	/* Added up by rg_index_seed_check(). */
 	[RG_RULE_TABLE] = { "rows of messages", NULL },
 	[RG_RULE_TABLE_ROWS] = { "a row of messages differs from the journal", NULL, true },

@@ -14,7 +14,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 24
+#define RG_INDEX_VERSION 25
 
 enum rg_statement {
 #define RG_STATEMENT(name, sql) RG_SQL_##name,
@@ -28,6 +28,7 @@ enum rg_delta_kind {
 	RG_DELTA_SEEN,	/* the number that first accepted from second */
 	RG_DELTA_EDGE,	/* the number that came in over an edge, likewise */
 	RG_DELTA_ISSUE, /* living messages of an issue, by type */
+	RG_DELTA_SPAN, /* times and types of messages near each other; first: bytes of a position */
 };
 
 /* Counters, collected while lines are read. */
@@ -38,6 +39,7 @@ struct rg_delta {
 	struct roger_str second;
 	int64_t sent, received, unread, epoch, seq, last_sent_at_ms, last_read_at_ms;
 	int64_t types[ROGER_DATA + 1];
+	int64_t last, oldest_ms, newest_ms; /* of a span: its last position; times of creation */
 };
 
 struct rg_deltas {

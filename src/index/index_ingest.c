@@ -8,6 +8,9 @@
 #include "facts/message.h"
 #include "facts/person.h"
 
+/* How many lines of the journal a row of spans is of. */
+enum { SPAN_LINES = 1024 };
+
 /* An earlier state of a message, from the tables. */
 struct known {
 	struct rg_entry first;
@@ -162,6 +165,34 @@ static void count_in_issue(struct rg_index *index, struct roger_str issue, int t
 	in->unread += unread;
 }
 
+/* Widen the span of a new message: a question by time or type reads only spans that may have some.
+ */
+static void note_span(struct rg_index *index, const struct roger_message *message, int64_t position)
+{
+	const int64_t first = position - position % SPAN_LINES, at_ms = message->created_at_ms;
+	const struct roger_str bytes = { (const char *)&first, sizeof first };
+	struct rg_delta *span = delta_of(&index->deltas, bytes, RG_STR(""), RG_DELTA_SPAN);
+
+	if (!span->last || at_ms < span->oldest_ms)
+		span->oldest_ms = at_ms;
+	if (!span->last || at_ms > span->newest_ms)
+		span->newest_ms = at_ms;
+	span->last = position;
+	span->types[message->type] = 1;
+}
+
+static int flush_span(struct rg_index *index, const struct rg_delta *span, struct roger_err *err)
+{
+	int64_t types = 0;
+	int i;
+
+	for (i = ROGER_CONTEXT; i <= ROGER_DATA; i++)
+		types |= span->types[i] << i;
+	return rg_index_put(index, RG_SQL_SPAN_ADD, err, "iiiii",
+			    span->last - span->last % SPAN_LINES, span->last, span->oldest_ms,
+			    span->newest_ms, types);
+}
+
 static int flush_deltas(struct rg_index *index, struct roger_err *err)
 {
 	const struct rg_delta *delta;
@@ -180,6 +211,8 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 			r = rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiiii", delta->first,
 					 types[ROGER_CONTEXT], types[ROGER_RESULT],
 					 types[ROGER_DECISION], types[ROGER_DATA], delta->unread);
+		else if (delta->kind == RG_DELTA_SPAN)
+			r = flush_span(index, delta, err);
 		else
 			r = rg_index_put(
 				index,
@@ -411,6 +444,7 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 	count_sender(index, message);
 	count_recipient(index, message->to, 1, unread);
 	note_edge(index, message);
+	note_span(index, message, position);
 	if (lives)
 		note_seen(index, message);
 	return add_links(index, message, position, line, err);

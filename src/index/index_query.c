@@ -72,7 +72,20 @@ static void add_words(struct rg_buf *match, struct roger_str text)
  * first one's column of positions, so that nothing needs sorting. */
 struct source {
 	const char *tables, *position;
+	bool spans; /* the first table is that of spans: only what is of the type is read */
 };
+
+#define OF_SPANS(table)                                                                            \
+	" FROM spans p CROSS JOIN " table " m NOT INDEXED"                                         \
+	" ON m.position BETWEEN p.first AND p.last"
+
+/* Does only the type, and perhaps a time, say which messages are asked for? */
+static bool is_of_type_only(const struct rg_query *query)
+{
+	return query->type && !query->text.length && !query->key.length && !query->to.length &&
+	       !query->issue.length && !query->from.length && !query->id_count &&
+	       !query->piece.length && !query->thread.length;
+}
 
 static struct source source_of(const struct rg_query *query, bool archived)
 {
@@ -94,6 +107,10 @@ static struct source source_of(const struct rg_query *query, bool archived)
 		source.tables = " FROM messages m INDEXED BY messages_unread";
 	} else if (query->unread && query->to.length) {
 		source.tables = " FROM messages m INDEXED BY messages_mailbox";
+	}
+	if (is_of_type_only(query)) {
+		source.tables = archived ? OF_SPANS("archived") : OF_SPANS("messages");
+		source.spans = true;
 	}
 	return source;
 }
@@ -120,6 +137,25 @@ static void add_ids(struct rg_question *question, const struct rg_query *query, 
 			"down JOIN replies r"
 			" ON r.parent = down.id) SELECT id FROM down)",
 			query->thread);
+}
+
+/* Read from the first span that has such a time to the last one; where the clock never went back,
+ * that is all that is asked for. */
+static void add_times(struct rg_question *question, const struct rg_query *query,
+		      const char *position)
+{
+	if (query->since_ms) {
+		rg_question_number(question, " AND m.created_at >= ?", query->since_ms);
+		rg_buf_printf(&question->sql, " AND %s >= (SELECT first FROM spans", position);
+		rg_question_number(question, " WHERE newest >= ? ORDER BY first LIMIT 1)",
+				   query->since_ms);
+	}
+	if (query->until_ms) {
+		rg_question_number(question, " AND m.created_at < ?", query->until_ms);
+		rg_buf_printf(&question->sql, " AND %s <= (SELECT last FROM spans", position);
+		rg_question_number(question, " WHERE oldest < ? ORDER BY first DESC LIMIT 1)",
+				   query->until_ms);
+	}
 }
 
 static void add_conditions(struct rg_question *question, const struct rg_index *index,
@@ -155,10 +191,9 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	if (query->unread || query->read)
 		rg_buf_add_text(&question->sql,
 				query->read ? " AND m.read = 1" : " AND m.read = 0");
-	if (query->since_ms)
-		rg_question_number(question, " AND m.created_at >= ?", query->since_ms);
-	if (query->until_ms)
-		rg_question_number(question, " AND m.created_at < ?", query->until_ms);
+	if (query->type && source.spans)
+		rg_question_number(question, " AND p.types & ?", 1 << query->type);
+	add_times(question, query, source.spans ? "p.first" : source.position);
 	if (query->free_at_ms && !archived) {
 		rg_buf_printf(&question->sql,
 			      " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = %s",
@@ -418,9 +453,10 @@ static int find_in(struct finding *finding, const struct rg_query *query,
 		      position, archived ? "0" : "m.line");
 	rg_buf_add_text(&question.sql, source.tables);
 	add_conditions(&question, finding->index, query, match, archived);
-	rg_buf_printf(&question.sql, " ORDER BY %s", position);
-	if (query->newest)
-		rg_buf_add_text(&question.sql, " DESC");
+	rg_buf_printf(&question.sql, " ORDER BY %s%s%s", source.spans ? "p.first" : position,
+		      query->newest ? " DESC" : "", source.spans ? ", " : "");
+	if (source.spans)
+		rg_buf_printf(&question.sql, "%s%s", position, query->newest ? " DESC" : "");
 	if (query->limit)
 		rg_question_number(&question, " LIMIT ?", query->limit);
 	finding->count_before = finding->count;

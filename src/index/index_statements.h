@@ -52,6 +52,10 @@ RG_STATEMENT(ISSUE_ADD, "INSERT INTO issues(issue_id, context, result, decision,
 			" VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(issue_id) DO UPDATE SET"
 			" context = context + ?2, result = result + ?3, decision = decision + ?4,"
 			" data = data + ?5, unread = unread + ?6")
+RG_STATEMENT(SPAN_ADD,
+	     "INSERT INTO spans(first, last, oldest, newest, types) VALUES (?1, ?2, ?3, ?4, ?5)"
+	     " ON CONFLICT(first) DO UPDATE SET last = ?2, oldest = min(oldest, ?3),"
+	     " newest = max(newest, ?4), types = types | ?5")
 RG_STATEMENT(BEGIN, "BEGIN")
 RG_STATEMENT(END, "COMMIT")
 RG_STATEMENT(BEGIN_WRITE, "BEGIN IMMEDIATE")

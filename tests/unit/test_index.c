@@ -949,6 +949,99 @@ static void check_ids(const struct twins *twins)
 	rg_arena_free(arena);
 }
 
+/* Lines of 3,000 messages whose clock goes back now and then; types are rare, some are archived. */
+static void write_times(const struct place *place, int count)
+{
+	static const char *const types[] = { "context", "result", "decision", "data" };
+	int64_t at_ms = 1000000;
+	char line[400];
+	int i, type;
+
+	for (i = 0; i < count; i++) {
+		at_ms += rand() % 500 ? rand() % 10 : -rand() % 40000;
+		type = i < count / 2 ? 0 : rand() % 700 ? 3 : 1 + rand() % 2;
+		place_append(
+			place, line,
+			(size_t)snprintf(
+				line, sizeof line,
+				"{\"id\":\"m-%d\",\"issue_id\":\"i\",\"from_phase\":\"%s\","
+				"\"to_phase\":\"%s\",\"run_counter\":1,\"message_type\":\"%s\","
+				"\"content\":\"c\",\"read\":false,\"created_at\":%lld%s}\n",
+				i, a_name(), a_name(), types[type], (long long)at_ms,
+				rand() % 4 ? "" : ",\"archived_at\":7,\"archive_reason\":\"r\""));
+	}
+}
+
+static bool is_asked_for(const struct rg_query *query, const struct roger_message *message)
+{
+	return (!query->since_ms || message->created_at_ms >= query->since_ms) &&
+	       (!query->until_ms || message->created_at_ms < query->until_ms) &&
+	       (!query->type || message->type == query->type) &&
+	       (!query->from.length || rg_str_equal(message->from, query->from)) &&
+	       (query->anywhere || !message->archived_at_ms == !query->archived);
+}
+
+static struct rg_query any_time(void)
+{
+	struct rg_query query = { .newest = rand() % 2, .limit = rand() % 2 ? 1 + rand() % 9 : 0 };
+	const int where = rand() % 3;
+
+	query.archived = where == 1;
+	query.anywhere = where == 2;
+	if (rand() % 2)
+		query.since_ms = 990000 + rand() % 30000;
+	if (rand() % 2)
+		query.until_ms = 990000 + rand() % 30000;
+	if (rand() % 2)
+		query.type = 1 + rand() % 4;
+	if (rand() % 3 == 0)
+		query.from = str(a_name());
+	return query;
+}
+
+/* What is asked for by time and type is what a reader of all messages would pick. */
+static void times_and_types_are_found_whatever_the_clock_did(void **state)
+{
+	struct roger *roger = place_open(*state);
+	const struct rg_query all = { .anywhere = true };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_message_list there, found;
+	const struct roger_message *message;
+	struct rg_query query;
+	int64_t count;
+	size_t i, k, picked;
+	int n;
+
+	srand(7);
+	write_times(*state, 3000);
+	assert_int_equal(rg_engine_find(roger->engine, &all, arena, &there, NULL), ROGER_OK);
+	assert_int_equal(there.count, 3000);
+	for (n = 0; n < 400; n++) {
+		query = any_time();
+		assert_int_equal(rg_engine_find(roger->engine, &query, arena, &found, NULL),
+				 ROGER_OK);
+		for (i = k = picked = 0; i < there.count; i++) {
+			message = &there.items[query.newest ? there.count - 1 - i : i];
+			if (!is_asked_for(&query, message))
+				continue;
+			picked++;
+			if (query.limit && k == (size_t)query.limit)
+				continue;
+			assert_true(k < found.count);
+			assert_true(rg_str_equal(found.items[k++].id, message->id));
+		}
+		assert_int_equal(found.count, k);
+		if (query.anywhere)
+			continue;
+		query.limit = 0;
+		assert_int_equal(rg_index_count(roger->engine->index, &query, &count, NULL),
+				 ROGER_OK);
+		assert_int_equal(count, picked);
+	}
+	rg_arena_free(arena);
+	roger_close(roger);
+}
+
 /* The first of all, or the last of all from the end: the same, be they archived or not. */
 static void check_limit(const struct twins *twins)
 {
@@ -2673,6 +2766,7 @@ int main(void)
 		TEST(every_column_has_its_value),
 		TEST(any_history_gives_the_same_rows),
 		TEST(damage_gives_the_same_rows),
+		TEST(times_and_types_are_found_whatever_the_clock_did),
 		TEST(over_the_tables_any_history_gives_the_same_answers),
 		TEST(what_a_lost_line_said_is_forgotten),
 		TEST(a_replaced_log_is_read_again),

@@ -57,6 +57,20 @@ static void expect_mailboxes(const struct model *model)
 			expect("%s|%s|%s", mail->to, mail->issue, mail->id);
 }
 
+/* No history has more lines than a span. */
+static void expect_spans(const struct model *model)
+{
+	const struct mail *mail = model->mails;
+	int64_t oldest_ms = INT64_MAX, newest_ms = 0;
+
+	for (; mail < &model->mails[model->mail_count]; mail++) {
+		oldest_ms = mail->at_ms < oldest_ms ? mail->at_ms : oldest_ms;
+		newest_ms = mail->at_ms > newest_ms ? mail->at_ms : newest_ms;
+	}
+	if (model->mail_count)
+		expect("0|%lld|%lld", (long long)oldest_ms, (long long)newest_ms);
+}
+
 static void expect_keys(const struct model *model)
 {
 	const struct mail *mail = model->mails;
@@ -273,6 +287,7 @@ static const struct {
 	  "SELECT to_phase||'|'||issue_id||'|'||id FROM messages INDEXED BY messages_mailbox"
 	  " WHERE read = 0",
 	  expect_mailboxes },
+	{ "spans", "SELECT first||'|'||oldest||'|'||newest FROM spans", expect_spans },
 	{ "keys", "SELECT sender||'|'||key||'|'||n.id FROM keys JOIN " NAMED " USING(position)",
 	  expect_keys },
 	{ "replies", "SELECT parent||'|'||id FROM replies", expect_replies },
