@@ -42,12 +42,13 @@ static const char tables[] =
 	"CREATE INDEX event_log ON event(log) WHERE log <> 0;"
 	"CREATE INDEX event_at ON event(log, at) WHERE log <> 0;"
 	"CREATE INDEX event_counted ON event(at) WHERE flags >= 2048;"
+	"CREATE INDEX event_failed ON event(outcome, at) WHERE log = 3 AND outcome BETWEEN 2 AND 3;"
 	"CREATE INDEX event_file ON event(file) WHERE log = 3;"
-	"CREATE INDEX event_task ON event(log, task) WHERE task IS NOT NULL;"
+	"CREATE INDEX event_task ON event(log, task, at) WHERE task IS NOT NULL;"
 	"CREATE INDEX event_actor ON event(log, actor) WHERE log <> 0;"
 	"CREATE INDEX event_id ON event(id) WHERE id IS NOT NULL;"
 	"CREATE INDEX event_key ON event(key) WHERE log <> 0 AND key IS NOT NULL;"
-	"CREATE INDEX event_peer ON event(peer) WHERE log <> 0 AND peer IS NOT NULL;"
+	"CREATE INDEX event_peer ON event(log, peer, at) WHERE log <> 0 AND peer IS NOT NULL;"
 	"CREATE INDEX event_message ON event(message) WHERE message IS NOT NULL;"
 	"CREATE INDEX event_step ON event(step, actor) WHERE step IS NOT NULL;";
 

@@ -88,8 +88,8 @@ struct finding {
 	} entries, strays;
 };
 
-/* How few entries a query fits, which SQLite, without statistics, does not know: few share a key,
- * target or message, or an owner and a step, or begin a session; fewer are of a short time. */
+/* How few entries a query fits, which SQLite, without statistics, does not know: few share a key
+ * or message, or an owner and a step, or begin a session; fewer are of a short time. */
 static bool is_rare(const struct rg_log_query *query)
 {
 	return rg_str_equal(query->step, rg_note_step_name(RG_STEP_SESSION));
@@ -107,8 +107,8 @@ static bool is_short(const struct rg_log_query *query)
 
 static bool is_narrow(const struct rg_log_query *query)
 {
-	return query->id.length || query->key.length || query->target.length ||
-	       query->message.length || query->message_count || is_rare(query) ||
+	return query->id.length || query->key.length || query->message.length ||
+	       query->message_count || is_rare(query) ||
 	       (query->step.length && query->owner.length && !is_short(query));
 }
 
@@ -151,6 +151,9 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 	rg_buf_add_text(&question->sql, query->message_count ? ")" : "");
 	if (query->outcome)
 		rg_question_number(question, " AND e.outcome = ?", query->outcome);
+	/* Written as in the index event_failed, so that SQLite uses that. */
+	if (query->outcome == ROGER_TIMEOUT || query->outcome == ROGER_ERROR)
+		rg_buf_add_text(&question->sql, " AND e.outcome BETWEEN 2 AND 3");
 	if (query->last)
 		add_last(question, query);
 	/* The order in which logs were read must not show in the answer. */

@@ -158,6 +158,29 @@ static void add_times(struct rg_question *question, const struct rg_query *query
 	}
 }
 
+/* Find keys by their sender, which is the first column; of any sender, name each that has keys. */
+static void add_key(struct rg_question *question, const struct rg_query *query)
+{
+	if (!query->key.length)
+		return;
+	if (query->from.length)
+		rg_question_text(question, " AND k.sender = ?", query->from);
+	else
+		rg_buf_add_text(
+			&question->sql,
+			" AND k.sender IN (WITH RECURSIVE s(name) AS (SELECT min(sender)"
+			" FROM keys UNION ALL SELECT (SELECT min(sender) FROM keys WHERE"
+			" sender > s.name) FROM s WHERE s.name IS NOT NULL) SELECT name FROM s)");
+	if (!query->of_task) {
+		rg_question_text(question, " AND k.key = ?", query->key);
+		return;
+	}
+	rg_question_text(question, " AND k.key >= ?", query->key);
+	rg_question_text(question, " AND k.key < ? || ';'", query->key);
+	rg_question_text(question, " AND (k.key = ?", query->key);
+	rg_question_text(question, " OR k.key > ? || ':')", query->key);
+}
+
 static void add_conditions(struct rg_question *question, const struct rg_index *index,
 			   const struct rg_query *query, const struct rg_buf *match, bool archived)
 {
@@ -167,15 +190,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	add_ids(question, query, archived);
 	if (query->text.length && !archived)
 		rg_question_text(question, " AND search MATCH ?", rg_buf_str(match));
-	if (query->key.length)
-		rg_question_text(question, query->of_task ? " AND (k.key = ?" : " AND k.key = ?",
-				 query->key);
-	if (query->key.length && query->of_task) {
-		rg_question_text(question, " OR k.key > ? || ':'", query->key);
-		rg_question_text(question, " AND k.key < ? || ';')", query->key);
-	}
-	if (query->key.length && query->from.length)
-		rg_question_text(question, " AND k.sender = ?", query->from);
+	add_key(question, query);
 	if (query->to.length)
 		rg_question_text(question, " AND m.to_phase = ?", query->to);
 	if (query->issue.length)

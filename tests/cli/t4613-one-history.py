@@ -952,4 +952,17 @@ os.unlink(".roger/messages.db-index")
 equal("also where the table is made of both", acked(), found[-1])
 os.chdir("..")
 
+begin("turns")
+found = []
+for turn in range(3):
+    for sender in ("zed", "ann", "bob"):
+        roger("send", "--as", sender, "--new", "--key", f"t{turn}:{sender}", "eve", "x")
+        roger("report")
+for made in ("as they were sent", "file by file"):
+    found.append([[event["at"], event["actor"], event["kind"]] for event in answer("timeline", "eve", "--limit", "4")["events"]])
+    os.unlink(".roger/messages.db-index")
+equal("a timeline with a limit shows the same sends in whatever order the send logs were read into the table", found[1], found[0])
+check("which are the last", len(found[0]) == 4 and {by for _, by, _ in found[0]} == {"ann", "bob"})
+os.chdir("..")
+
 done()

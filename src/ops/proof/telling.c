@@ -130,6 +130,8 @@ int rg_tell_ids(struct rg_telling *telling, const struct roger_str *ids, size_t 
 int rg_tell_entries(struct rg_telling *telling, struct rg_log_query query, struct roger_err *err)
 {
 	query.newest = true;
+	/* Send logs are many files, and in which order they were read must not show. */
+	query.by_time = query.log == RG_LOG_SENDS && !query.owner.length;
 	query.until_ms = telling->until_ms;
 	query.limit = telling->limit;
 	return ask_events(telling, NULL, &query, err);
