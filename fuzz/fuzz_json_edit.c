@@ -57,11 +57,12 @@ static void check(struct roger_str text, const struct roger_strs *path, struct r
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct roger_str names[] = { RG_STR("a"), RG_STR("b"), RG_STR("c") };
-	const struct roger_str text = { (const char *)data, size };
 	struct rg_arena *arena = rg_arena_new();
+	struct roger_str text;
 	size_t depth;
 
-	rg_assert(arena);
+	rg_assert(arena &&
+		  rg_arena_copy(arena, (struct roger_str){ (const char *)data, size }, &text));
 	for (depth = 1; depth <= 3; depth++) {
 		const struct roger_strs path = { names, depth };
 

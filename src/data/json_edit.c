@@ -5,165 +5,160 @@
 
 /* ---------------------------------------------------------------- reading -- */
 
-/* Reads a text that is known to be JSON, so it checks nothing. */
-struct reader {
-	struct roger_str text;
-	size_t at;
-};
+/*
+ * The reader goes through a text that is known to be JSON and ends with a NUL, so it checks
+ * nothing.
+ */
 
 /* An object or array, and in it the item that was looked for. */
 struct container {
-	size_t open;  /* its bracket */
-	size_t close; /* its closing one */
-	size_t first; /* where its first item starts; 0: it is empty */
-	size_t twice; /* where the wanted name comes a second time; 0: nowhere */
-	bool found;
-	size_t key;	   /* where the wanted item starts: its name, or in an array its value */
-	size_t start, end; /* of its value */
-	size_t before;	   /* after the item before it; 0: it is the first */
-	size_t after;	   /* where the next one starts; 0: it is the last */
+	const char *open, *close; /* its brackets */
+	const char *first;	  /* its first item; NULL: it is empty */
+	const char *key;	  /* the item: its name, or in an array its value; NULL: none */
+	const char *start, *end;  /* of its value */
+	const char *before;	  /* behind the item before it; NULL: it is the first */
+	const char *after;	  /* the item after it; NULL: it is the last */
+	const char *twice;	  /* where the name comes a second time; NULL: nowhere */
 };
 
-static int fail_at(const struct reader *reader, const char *expected, struct roger_err *err)
-{
-	return rg_fail(err, ROGER_EDATA, 0, "line %lld: expected %s",
-		       (long long)rg_str_line(reader->text, reader->at), expected);
-}
-
-static char peek_char(const struct reader *reader)
-{
-	return reader->at < reader->text.length ? reader->text.data[reader->at] : 0;
-}
-
-static bool is_among(const struct reader *reader, const char *chars)
-{
-	return peek_char(reader) && strchr(chars, peek_char(reader));
-}
-
-static bool take_text(struct reader *reader, const char *what)
-{
-	size_t length = strlen(what);
-
-	if (reader->text.length - reader->at < length ||
-	    memcmp(reader->text.data + reader->at, what, length) != 0)
-		return false;
-	reader->at += length;
-	return true;
-}
-
 /* Skip blanks and comments. */
-static void skip_blanks(struct reader *reader)
+static const char *skip_blanks(const char *at)
 {
-	for (;;)
-		if (is_among(reader, " \t\r\n"))
-			reader->at++;
-		else if (take_text(reader, "//"))
-			while (peek_char(reader) && peek_char(reader) != '\n')
-				reader->at++;
-		else if (take_text(reader, "/*"))
-			while (peek_char(reader) && !take_text(reader, "*/"))
-				reader->at++;
+	for (;;) {
+		at += strspn(at, " \t\r\n");
+		if (strncmp(at, "//", 2) == 0)
+			at += strcspn(at, "\r\n");
+		else if (strncmp(at, "/*", 2) == 0)
+			at = strstr(at + 2, "*/") + 2;
 		else
-			return;
+			return at;
+	}
 }
 
-/* Read a string; returns it as written, without its quotes. */
-static struct roger_str read_text(struct reader *reader)
+static const char *skip_string(const char *at)
 {
-	size_t start = ++reader->at;
-
-	for (; peek_char(reader) && peek_char(reader) != '"'; reader->at++)
-		reader->at += peek_char(reader) == '\\';
-	return (struct roger_str){ reader->text.data + start, reader->at++ - start };
+	for (at++; *at != '"'; at++)
+		at += *at == '\\';
+	return at + 1;
 }
 
-static void skip_value(struct reader *reader)
+static const char *skip_value(const char *at)
 {
 	int depth = 0;
 
 	do {
-		skip_blanks(reader);
-		if (peek_char(reader) == '"') {
-			read_text(reader);
-		} else if (is_among(reader, "{}[],:")) {
-			depth += is_among(reader, "{[") - is_among(reader, "}]");
-			reader->at++;
-		} else {
-			while (peek_char(reader) && !is_among(reader, " \t\r\n{}[],:/"))
-				reader->at++;
-		}
-	} while (depth > 0 && peek_char(reader));
+		at = skip_blanks(at);
+		depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+		if (*at == '"')
+			at = skip_string(at);
+		else
+			at += strchr("{}[],:", *at) ? 1 : strcspn(at, " \t\r\n{}[],:/");
+	} while (depth > 0);
+	return at;
 }
 
-/* Does a name as written, perhaps with escapes, stand for this name? */
-static bool is_name(struct roger_str standing, struct roger_str name)
+/* Does a name in quotes, perhaps with escapes, stand for this name? */
+static bool is_name(const char *key, struct roger_str name)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	/* Take in the quotes around it. */
-	struct roger_str quoted = { standing.data - 1, standing.length + 2 };
+	struct roger_str quoted = { key, (size_t)(skip_string(key) - key) };
 
-	if (!memchr(standing.data, '\\', standing.length))
-		return rg_str_equal(standing, name);
+	if (!memchr(quoted.data, '\\', quoted.length))
+		return rg_str_equal((struct roger_str){ key + 1, quoted.length - 2 }, name);
 	return rg_json_read(quoted, &json, NULL) == ROGER_OK &&
 	       rg_str_equal(rg_json_str(rg_json_root(json)), name);
 }
 
 /*
- * Read an object or array, up to behind its closing bracket, and find in it the member of that
- * name or, with a mark, the first element whose text holds the mark.
+ * Read an object or array from its bracket, and find in it the member of that name or, with a
+ * mark, the first element whose text holds the mark.
  */
-static struct container read_container(struct reader *reader, struct roger_str wanted,
-				       struct roger_str mark)
+static struct container read_container(const char *at, struct roger_str name, struct roger_str mark)
 {
-	struct container container = { .open = reader->at };
-	struct roger_str name = { 0 };
-	size_t key, start, last = 0;
-	bool named = peek_char(reader) == '{', is;
+	struct container found = { .open = at };
+	const char *key, *start, *last = NULL;
+	const bool named = *at == '{';
+	bool is;
 
-	for (reader->at++, skip_blanks(reader); !is_among(reader, "}]"); skip_blanks(reader)) {
-		key = reader->at;
-		if (named) {
-			name = read_text(reader);
-			skip_blanks(reader);
-			reader->at++; /* the colon */
-			skip_blanks(reader);
+	for (at = skip_blanks(at + 1); *at != '}' && *at != ']';
+	     at = skip_blanks(at + (*at == ','))) {
+		/* Between a name and its value is a colon. */
+		key = at;
+		start = named ? skip_blanks(skip_blanks(skip_string(key)) + 1) : key;
+		at = skip_value(start);
+		is = mark.length
+			     ? memmem(start, (size_t)(at - start), mark.data, mark.length) != NULL
+			     : named && is_name(key, name);
+		if (!found.first)
+			found.first = key;
+		if (found.key && !found.after)
+			found.after = key;
+		if (found.key && is && !mark.length)
+			found.twice = key;
+		if (!found.key && is) {
+			found.key = key;
+			found.start = start;
+			found.end = at;
+			found.before = last;
 		}
-		start = reader->at;
-		skip_value(reader);
-		is = mark.length ? memmem(reader->text.data + start, reader->at - start, mark.data,
-					  mark.length) != NULL
-				 : named && is_name(name, wanted);
-		container.first = container.first ? container.first : key;
-		if (container.found && !container.after)
-			container.after = key;
-		if (container.found && is && !mark.length)
-			container.twice = key;
-		if (!container.found && is) {
-			container.found = true;
-			container.key = key;
-			container.start = start;
-			container.end = reader->at;
-			container.before = last;
-		}
-		last = reader->at;
-		skip_blanks(reader);
-		take_text(reader, ",");
+		last = at;
+		at = skip_blanks(at);
 	}
-	container.close = reader->at++;
-	return container;
+	found.close = at;
+	return found;
 }
 
-/* Check the whole text, and go to the bracket of its object. */
-static int read_whole(struct reader *reader, struct roger_err *err)
-{
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	int r = rg_json_read_lenient(reader->text, &json, err);
+/* The deepest container that exists along a path, and the wanted item in it. */
+struct place {
+	struct container container;
+	size_t step; /* how many names of the path lead to it */
+};
 
+static int fail_at(struct roger_str text, const char *at, struct roger_str name,
+		   const char *expected, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_EDATA, 0, "line %lld: %.*s%sexpected %s",
+		       (long long)rg_str_line(text, (size_t)(at - text.data)), RG_STR_ARGS(name),
+		       name.length ? ": " : "", expected);
+}
+
+/*
+ * Find the item at the end of a path.  With a mark the path leads to an array, in which an element
+ * that holds the mark is looked for.
+ */
+static int find_place(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
+		      struct place *ret_place, struct roger_err *err)
+{
+	const bool marked = mark.length != 0;
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct roger_str name = RG_STR("");
+	struct place place = { 0 };
+	const char *at;
+	bool array;
+	int r;
+
+	*ret_place = place;
+	if (rg_str_blank(text))
+		return ROGER_OK;
+	r = rg_json_read_lenient(text, &json, err);
 	if (r < 0)
 		return r;
-	take_text(reader, "\xef\xbb\xbf");
-	skip_blanks(reader);
-	return peek_char(reader) == '{' ? ROGER_OK : fail_at(reader, "an object", err);
+	at = skip_blanks(text.data + (rg_str_begins(text, "\xef\xbb\xbf") ? 3 : 0));
+	for (;; place.step++, at = place.container.start) {
+		array = marked && place.step == path->count;
+		if (*at != (array ? '[' : '{'))
+			return fail_at(text, at, name, array ? "an array" : "an object", err);
+		name = array ? RG_STR("") : path->items[place.step];
+		place.container = read_container(at, name, array ? mark : RG_STR(""));
+		/* A name that comes twice is refused, since programs disagree on which counts. */
+		if (place.container.twice)
+			return fail_at(text, place.container.twice, RG_STR(""), "each name once",
+				       err);
+		if (!place.container.key || place.step + !marked == path->count)
+			break;
+	}
+	*ret_place = place;
+	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ edits -- */
@@ -183,72 +178,25 @@ static bool is_same_value(struct roger_str a, struct roger_str b)
 	return !says.failed && rg_str_equal(rg_buf_str(&says), rg_buf_str(&said));
 }
 
-/* The deepest container that exists along a path, and the wanted item in it. */
-struct place {
-	struct container container;
-	size_t step; /* how many names of the path lead to it */
-};
-
-/*
- * Find the item at the end of a path.  With a mark the path leads to an array, in which an element
- * that holds the mark is looked for.
- */
-static int find_place(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
-		      struct place *ret_place, struct roger_err *err)
-{
-	const bool array = mark.length != 0;
-	struct reader reader = { .text = text };
-	struct place place = { 0 };
-	bool at_mark;
-	int r;
-
-	r = read_whole(&reader, err);
-	for (; r == ROGER_OK; place.step++, reader.at = place.container.start) {
-		at_mark = array && place.step == path->count;
-		if (place.step && peek_char(&reader) != (at_mark ? '[' : '{'))
-			return rg_fail(err, ROGER_EDATA, 0, "line %lld: %.*s: expected %s",
-				       (long long)rg_str_line(text, reader.at),
-				       RG_STR_ARGS(path->items[place.step - 1]),
-				       at_mark ? "an array" : "an object");
-		place.container =
-			read_container(&reader, at_mark ? RG_STR("") : path->items[place.step],
-				       at_mark ? mark : RG_STR(""));
-		/* A name that comes twice is refused, since programs disagree on which counts. */
-		if (place.container.twice) {
-			reader.at = place.container.twice;
-			return fail_at(&reader, "each name once", err);
-		}
-		if (place.step + !array == path->count || !place.container.found)
-			break;
-	}
-	*ret_place = place;
-	return r;
-}
-
 /* The blanks before a place, from the last line end on. */
-static struct roger_str blanks_before(struct roger_str text, size_t at)
+static struct roger_str blanks_before(struct roger_str text, const char *at)
 {
-	size_t start = at;
+	const char *start = at;
 
-	while (start > 0 && strchr(" \t", text.data[start - 1]))
+	while (start > text.data && strchr(" \t", start[-1]))
 		start--;
-	if (start > 0 && text.data[start - 1] == '\n')
-		start -= 1 + (start > 1 && text.data[start - 2] == '\r');
-	else
-		start = at;
-	return (struct roger_str){ text.data + start, at - start };
+	if (start == text.data || start[-1] != '\n')
+		return (struct roger_str){ at, 0 };
+	start -= start - 1 > text.data && start[-2] == '\r' ? 2 : 1;
+	return (struct roger_str){ start, (size_t)(at - start) };
 }
 
 /* The line end and the indent of the line that a bracket is in. */
-static struct roger_str indent_of(struct roger_str text, size_t at)
+static struct roger_str indent_of(struct roger_str text, const char *at)
 {
-	const char *blanks;
-
-	while (at > 0 && text.data[at - 1] != '\n')
+	while (at > text.data && at[-1] != '\n')
 		at--;
-	for (blanks = text.data + at; *blanks == ' ' || *blanks == '\t'; blanks++)
-		;
-	return at ? blanks_before(text, (size_t)(blanks - text.data)) : RG_STR("\n");
+	return at > text.data ? blanks_before(text, at + strspn(at, " \t")) : RG_STR("\n");
 }
 
 static void add_break(struct roger_str indent, size_t level, struct rg_buf *out)
@@ -285,28 +233,28 @@ static void insert_item(struct roger_str text, const struct place *place,
 			struct rg_json_edit *ret_edit, struct rg_buf *out)
 {
 	const struct container *container = &place->container;
-	struct roger_str outer = indent_of(text, container->open), indent = { 0 };
+	const char *first = container->first, *inside = container->open + 1;
+	struct roger_str outer = indent_of(text, container->open), indent;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf inner = { .maximum = SIZE_MAX };
 
-	if (container->first) {
-		indent = blanks_before(text, container->first);
-		*ret_edit = (struct rg_json_edit){ .offset = container->first };
+	*ret_edit =
+		(struct rg_json_edit){ .offset = (size_t)((first ? first : inside) - text.data) };
+	if (first) {
+		indent = blanks_before(text, first);
 		add_path(place, path, value, array, indent, out);
 		rg_buf_add_char(out, ',');
 		rg_buf_add_str(out, indent.length ? indent : RG_STR(" "));
 		return;
 	}
 	rg_buf_printf(&inner, "%.*s  ", RG_STR_ARGS(outer));
-	*ret_edit = (struct rg_json_edit){ .offset = container->open + 1 };
-	ret_edit->length = container->close - ret_edit->offset;
 	rg_buf_add_str(out, rg_buf_str(&inner));
 	add_path(place, path, value, array, rg_buf_str(&inner), out);
-	/* Keep what is between the brackets if it may be a comment. */
-	if (memchr(text.data + ret_edit->offset, '/', ret_edit->length))
-		ret_edit->length = 0;
-	else
-		rg_buf_add_str(out, outer);
 	out->failed |= inner.failed;
+	/* Keep what is between the brackets if it may be a comment. */
+	if (memchr(inside, '/', (size_t)(container->close - inside)))
+		return;
+	ret_edit->length = (size_t)(container->close - inside);
+	rg_buf_add_str(out, outer);
 }
 
 int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struct roger_str value,
@@ -324,12 +272,12 @@ int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struc
 	r = find_place(into, path, mark, &place, err);
 	if (r < 0)
 		return r;
-	if (place.container.found) {
-		edit = (struct rg_json_edit){ .offset = place.container.start };
-		edit.length = place.container.end - edit.offset;
-		old = (struct roger_str){ into.data + edit.offset, edit.length };
+	if (place.container.key) {
+		old = (struct roger_str){ place.container.start,
+					  (size_t)(place.container.end - place.container.start) };
 		if (is_same_value(old, value))
 			return ROGER_OK;
+		edit = (struct rg_json_edit){ (size_t)(old.data - into.data), old.length };
 		rg_buf_add_str(&out, value);
 	} else {
 		insert_item(into, &place, path, value, mark.length, &edit, &out);
@@ -347,43 +295,36 @@ int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struc
 int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
 		     struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	const struct container *container;
+	const struct container *item;
+	const char *from, *to;
 	struct place place;
 	int r;
 
 	*ret_edit = (struct rg_json_edit){ 0 };
-	if (rg_str_blank(text))
-		return ROGER_OK;
 	r = find_place(text, path, mark, &place, err);
-	container = &place.container;
-	if (r < 0 || !container->found)
+	item = &place.container;
+	if (r < 0 || !item->key)
 		return r;
 	/* Cut the comma before the item, too; or the first item up to the next one; or the only
 	 * item with all between the brackets. */
-	ret_edit->offset = container->before  ? container->before
-			   : container->after ? container->key
-					      : container->open + 1;
-	ret_edit->length = (container->before  ? container->end
-			    : container->after ? container->after
-					       : container->close) -
-			   ret_edit->offset;
+	from = item->before ? item->before : item->after ? item->key : item->open + 1;
+	to = item->before ? item->end : item->after ? item->after : item->close;
+	ret_edit->offset = (size_t)(from - text.data);
+	ret_edit->length = (size_t)(to - from);
 	return ROGER_OK;
 }
 
 int rg_json_edit_find(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
 		      struct roger_str *ret_value, struct roger_err *err)
 {
-	struct place place = { 0 };
-	const struct container *found = &place.container;
-	int r;
+	struct place place;
+	int r = find_place(text, path, mark, &place, err);
 
 	*ret_value = (struct roger_str){ 0 };
-	if (rg_str_blank(text))
-		return ROGER_OK;
-	r = find_place(text, path, mark, &place, err);
-	if (r == ROGER_OK && place.container.found)
+	if (place.container.key)
 		*ret_value =
-			(struct roger_str){ text.data + found->start, found->end - found->start };
+			(struct roger_str){ place.container.start,
+					    (size_t)(place.container.end - place.container.start) };
 	return r;
 }
 

@@ -58,6 +58,7 @@ static const struct edit_case cases[] = {
 	{ SET, "{\n  /* one */ \"x\": 1,\n}\n", "a", "2", "",
 	  "{\n  /* one */ \"a\": 2, \"x\": 1,\n}\n" },
 	{ SET, "{\"x\": 1 /* a, b */,}", "a", "2", "", "{\"a\": 2, \"x\": 1 /* a, b */,}" },
+	{ SET, "// x\r{\r\"x\": 1}", "a", "2", "", "// x\r{\r\"a\": 2, \"x\": 1}" },
 	/* In place of what is there, and only then. */
 	{ SET, "{\n  \"a\": 1, \"z\": 2\n}\n", "a", "3", "", "{\n  \"a\": 3, \"z\": 2\n}\n" },
 	{ SET, "{\"a\": { \"b\" : [ 1,2 ] } }", "a", "{\"b\":[1,2]}", "",
@@ -136,18 +137,18 @@ static int make_edit(const struct edit_case *one, struct roger_str text, struct 
 	return rg_json_edit_cut(text, &path, rg_str(one->mark), edit, err);
 }
 
-/* On memory of exactly that size, so that a sanitizer sees a step too far. */
+/* On memory of exactly that size with its NUL, so that a sanitizer sees a step too far. */
 static void check(const struct edit_case *one, const char *before, const char *after)
 {
 	struct rg_arena *arena = rg_arena_new();
 	struct rg_buf out = { .maximum = SIZE_MAX };
-	char *exact = malloc(strlen(before) + !*before);
+	char *exact = malloc(strlen(before) + 1);
 	struct roger_str text = { exact, strlen(before) };
 	struct rg_json_edit edit;
 	struct roger_err err;
 	int r;
 
-	memcpy(exact, before, text.length);
+	memcpy(exact, before, text.length + 1);
 	r = make_edit(one, text, arena, &edit, &err);
 	if (!after) {
 		assert_int_equal(r, ROGER_EDATA);
@@ -184,13 +185,14 @@ static void test_torn(void **state)
 	(void)state;
 	for (i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (length = 0; length < strlen(cases[i].before); length++) {
-			char *exact = malloc(length ? length : 1);
+			char *exact = malloc(length + 1);
 			struct roger_str start = { exact, length };
 			struct rg_arena *arena = rg_arena_new();
 			struct rg_json_edit edit;
 			struct roger_err err;
 
 			memcpy(exact, cases[i].before, length);
+			exact[length] = '\0';
 			if (make_edit(&cases[i], start, arena, &edit, &err) == ROGER_OK)
 				assert_true(edit.offset + edit.length <= length);
 			free(exact);
