@@ -75,7 +75,7 @@ static void check_undone(const struct roger_setup_request *request)
 {
 	struct rg_setup_plan plan;
 
-	if (plan_from_record(&plan, request) && plan.targets[0].undone)
+	if (plan_from_record(&plan, request) && plan.targets[0].settled)
 		rg_assert(plan.targets[0].changed.edits.count == 0);
 	rg_arena_free(plan.arena);
 }

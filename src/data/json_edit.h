@@ -25,9 +25,9 @@ static inline bool rg_json_edit_is_none(const struct rg_json_edit *edit)
 
 /*
  * Each function takes the text, which ends with a NUL, and the names that lead to a place in it,
- * and gives the edit, in memory of the arena.  An empty text is an empty object.  ROGER_EDATA: the text is not a JSON
- * object, or a value on the path is not an object (or array); the message names the line or the
- * member.
+ * and gives the edit, in memory of the arena.  An empty text is an empty object.  ROGER_EDATA: the
+ * text is not a JSON object, or a value on the path is not an object (or array); the message names
+ * the line or the member.
  */
 
 /*

@@ -12,28 +12,34 @@ enum { CONTEXT_LINES = 2 };
 
 /* ------------------------------------------------------------ carrying out -- */
 
-/* True if the file is to be removed: setup made it, and it is empty now. */
-static bool is_to_go(const struct rg_setup_plan *plan, const struct rg_setup_target *target)
+static enum roger_setup_action action_of(const struct rg_setup_plan *plan,
+					 const struct rg_setup_target *target)
 {
-	return plan->request->remove && target->changed.made &&
-	       (!target->text.length || rg_str_is(target->text, "{}\n"));
+	if (rg_str_equal(target->before, target->text))
+		return target->trouble.length ? ROGER_SETUP_LEFT : ROGER_SETUP_SAME;
+	/* A file that setup made goes when it is empty. */
+	if (plan->request->remove && target->changed.made &&
+	    (!target->text.length || rg_str_is(target->text, "{}\n")))
+		return ROGER_SETUP_REMOVED;
+	return target->there ? ROGER_SETUP_CHANGED : ROGER_SETUP_MADE;
 }
 
-static int write_targets(const struct rg_setup_plan *plan, struct roger_err *err)
+static int write_target(const struct rg_setup_plan *plan, const struct rg_setup_target *target,
+			struct roger_err *err)
 {
-	size_t i;
-	int r = ROGER_OK;
+	const char *path = target->changed.file.data;
 
-	for (i = 0; r == ROGER_OK && i < plan->target_count; i++) {
-		const struct rg_setup_target *target = &plan->targets[i];
-		const char *path = target->changed.file.data;
-
-		if (is_to_go(plan, target) && rg_setup_target_changes(target))
-			r = rg_outside_remove(path, target->changed.folders, err);
-		else if (rg_setup_target_changes(target))
-			r = rg_outside_put(path, &target->before, target->text, err);
+	switch (action_of(plan, target)) {
+	case ROGER_SETUP_REMOVED:
+		return rg_outside_remove(path, target->changed.folders, err);
+	case ROGER_SETUP_MADE:
+	case ROGER_SETUP_CHANGED:
+		return rg_outside_put(path, &target->before, target->text, err);
+	case ROGER_SETUP_SAME:
+	case ROGER_SETUP_LEFT:
+		break;
 	}
-	return r;
+	return ROGER_OK;
 }
 
 /*
@@ -42,7 +48,6 @@ static int write_targets(const struct rg_setup_plan *plan, struct roger_err *err
  */
 static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
 {
-	const struct rg_setup_place *place = rg_setup_places;
 	struct rg_config *config = NULL;
 	struct roger_str text;
 	bool trusted;
@@ -50,9 +55,7 @@ static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
 
 	if (!(plan->tools & RG_CODEX) || plan->request->scope == ROGER_SETUP_USER)
 		return ROGER_OK;
-	while (!place->path || strcmp(place->path, "wake") != 0)
-		place++;
-	r = rg_setup_fill_in(plan, "", place->value, &text, err);
+	r = rg_setup_fill_in(plan, "codex", rg_setup_codex_wake, &text, err);
 	if (r == ROGER_OK)
 		r = rg_config_new(&config, err);
 	if (r == ROGER_OK)
@@ -70,53 +73,45 @@ static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
  */
 static int carry_out(struct rg_setup_plan *plan, struct roger_err *err)
 {
-	int r;
+	const bool remove = plan->request->remove;
+	size_t i;
+	int r = remove ? ROGER_OK : rg_setup_record_write(plan, err);
 
-	if (plan->request->remove) {
-		r = write_targets(plan, err);
-		return r == ROGER_OK ? rg_setup_record_write(plan, err) : r;
-	}
-	r = rg_setup_record_write(plan, err);
-	if (r == ROGER_OK)
-		r = write_targets(plan, err);
-	return r == ROGER_OK ? trust_wake(plan, err) : r;
+	for (i = 0; i < plan->target_count && r == ROGER_OK; i++)
+		r = write_target(plan, &plan->targets[i], err);
+	if (r < 0)
+		return r;
+	return remove ? rg_setup_record_write(plan, err) : trust_wake(plan, err);
 }
 
 /* --------------------------------------------------------------- the verb -- */
 
-static int action_of(const struct rg_setup_plan *plan, const struct rg_setup_target *target)
-{
-	if (!rg_setup_target_changes(target))
-		return target->trouble.length ? ROGER_SETUP_LEFT : ROGER_SETUP_SAME;
-	if (is_to_go(plan, target))
-		return ROGER_SETUP_REMOVED;
-	return target->there ? ROGER_SETUP_CHANGED : ROGER_SETUP_MADE;
-}
-
 static int report_files(const struct rg_setup_plan *plan, struct roger_setup_reply *reply,
 			struct roger_err *err)
 {
-	struct roger_setup_file *place;
+	const struct rg_setup_target *target = plan->targets;
+	enum roger_setup_action action;
+	struct roger_setup_file *file;
 	size_t i;
 
-	for (i = 0; i < plan->target_count; i++) {
-		const struct rg_setup_target *target = &plan->targets[i];
+	for (i = 0; i < plan->target_count; i++, target++) {
 		struct rg_buf diff = { .maximum = SIZE_MAX };
 
+		action = action_of(plan, target);
 		/* A file that is missing, and may be, is not reported. */
-		if (!target->there && !rg_setup_target_changes(target) && !target->trouble.length)
+		if (action == ROGER_SETUP_SAME && !target->there)
 			continue;
-		place = rg_arena_push(plan->arena, &reply->files.items, &reply->files.count,
-				      sizeof *place);
-		if (!place)
+		file = rg_arena_push(plan->arena, &reply->files.items, &reply->files.count,
+				     sizeof *file);
+		if (!file)
 			return rg_fail_memory(err);
-		place->file = target->changed.file;
-		place->action = action_of(plan, target);
-		place->trouble = target->trouble;
+		*file = (struct roger_setup_file){ .file = target->changed.file,
+						   .action = action,
+						   .trouble = target->trouble };
 		rg_diff(target->before, target->text, CONTEXT_LINES, &diff);
-		if (!rg_arena_keep(plan->arena, &diff, &place->diff))
+		if (!rg_arena_keep(plan->arena, &diff, &file->diff))
 			return rg_fail_memory(err);
-		reply->changes += rg_setup_target_changes(target);
+		reply->changes += action != ROGER_SETUP_SAME && action != ROGER_SETUP_LEFT;
 	}
 	return ROGER_OK;
 }
@@ -125,33 +120,34 @@ static int report_files(const struct rg_setup_plan *plan, struct roger_setup_rep
 static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *reply,
 		      struct roger_err *err)
 {
-	const struct roger_strs *named = &plan->request->tools;
+	const struct roger_strs named = plan->request->tools;
 	char path[RG_SETUP_PATH_BYTES];
 	size_t i;
 	int tool;
 
-	for (i = 0; i < named->count; i++) {
-		tool = rg_enum_find(rg_setup_tools, named->items[i]);
+	for (i = 0; i < named.count; i++) {
+		tool = rg_enum_find(rg_setup_tools, named.items[i]);
 		if (tool < 0 || tool >= RG_SETUP_TOOL_COUNT)
 			return rg_fail_member(err, ROGER_EUSAGE, "tools",
 					      "unknown tool '%.*s'; expected " RG_SETUP_TOOLS_OR
 					      "; of another, `roger setup --print` says what to "
 					      "paste",
-					      RG_STR_ARGS(named->items[i]));
-		plan->tools |= 1u << tool;
+					      RG_STR_ARGS(named.items[i]));
 	}
-	for (i = 0; i < RG_SETUP_TOOL_COUNT && !named->count; i++)
-		if (plan->request->remove || rg_outside_along_path(rg_setup_tools[i], ".", path))
-			plan->tools |= 1u << i;
-	if (!plan->tools)
-		return rg_fail(err, ROGER_ENOENT, 0,
-			       "none of the tools is installed; name the one you want set "
-			       "up: " RG_SETUP_TOOLS_OR);
-	for (i = 0; i < RG_SETUP_TOOL_COUNT; i++)
-		if ((plan->tools & 1u << i) &&
-		    !rg_arena_add(plan->arena, &reply->tools, rg_str(rg_setup_tools[i])))
+	for (tool = 0; tool < RG_SETUP_TOOL_COUNT; tool++) {
+		const char *name = rg_setup_tools[tool];
+		bool meant = named.count ? rg_str_among(named, rg_str(name))
+					 : plan->request->remove ||
+						   rg_outside_along_path(name, ".", path);
+
+		if (meant && !rg_arena_add(plan->arena, &reply->tools, rg_str(name)))
 			return rg_fail_memory(err);
-	return ROGER_OK;
+		plan->tools |= (unsigned)meant << tool;
+	}
+	return plan->tools ? ROGER_OK
+			   : rg_fail(err, ROGER_ENOENT, 0,
+				     "none of the tools is installed; name the one you want set "
+				     "up: " RG_SETUP_TOOLS_OR);
 }
 
 /* Find the project: the folder of the workspace, else of the repository, else this one. */
@@ -194,12 +190,23 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	return r;
 }
 
+/*
+ * Settings name the program by its path, since a tool may run with another PATH; the path found
+ * along PATH is used first, since it stays the same after an update.  Settings that other people
+ * share name it "roger".
+ */
+static void find_program(struct rg_setup_plan *plan)
+{
+	if (plan->request->scope == ROGER_SETUP_PROJECT ||
+	    (!rg_outside_roger(plan->program) && !rg_outside_own_program(plan->program)))
+		snprintf(plan->program, sizeof plan->program, "roger");
+}
+
 /* Print settings for a person to paste; they name roger as settings for all projects do. */
 static int print_tool(struct rg_setup_plan *plan, struct roger_setup_reply *reply,
 		      struct roger_err *err)
 {
 	const struct rg_setup_print *one;
-	int r;
 
 	for (one = rg_setup_prints; one->name; one++)
 		if (rg_str_is(plan->request->print, one->name))
@@ -209,9 +216,7 @@ static int print_tool(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 			err, ROGER_EUSAGE, "print",
 			"'%.*s' cannot be printed; expected mcp-json, vscode or cursor",
 			RG_STR_ARGS(plan->request->print));
-	r = rg_setup_fillings_find(plan, err);
-	return r == ROGER_OK ? rg_setup_fill_in(plan, one->tool, one->text, &reply->printed, err)
-			     : r;
+	return rg_setup_fill_in(plan, one->tool, one->text, &reply->printed, err);
 }
 
 int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request,
@@ -226,6 +231,7 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 	(void)roger;
 	if (!asked.scope)
 		asked.scope = ROGER_SETUP_STEALTH;
+	find_program(&plan);
 	if (asked.print.length)
 		return print_tool(&plan, reply, err);
 	r = find_tools(&plan, reply, err);
@@ -235,8 +241,6 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 		r = rg_setup_record_path(&plan, err);
 	if (r == ROGER_OK && !plan.request->dry_run)
 		r = rg_outside_lock(plan.record_path, !plan.request->remove, &lock, err);
-	if (r == ROGER_OK)
-		r = rg_setup_fillings_find(&plan, err);
 	if (r == ROGER_OK)
 		r = rg_setup_record_plan(&plan, err);
 	if (r == ROGER_OK)

@@ -32,6 +32,13 @@ enum {
 #define rg_setup_tools                                                                             \
 	(rg_hook_tool_names + 1) /* "claude"..., which are also the names of the programs */
 
+enum {
+	RG_SETUP_PATH_BYTES = 4096,
+	RG_SETUP_FILE_BYTES_MAX = 32 << 20,
+	RG_SETUP_NAMES_MAX = 5,
+	RG_SETUP_MARK_BYTES = 64
+};
+
 enum rg_setup_kind {
 	RG_SETUP_MEMBER, /* a member of a JSON object, at path */
 	RG_SETUP_HOOKS,	 /* all hooks of the tool: in arrays, below path */
@@ -40,27 +47,29 @@ enum rg_setup_kind {
 };
 
 /*
- * One thing that setup puts into one file.  Names of files start with {root}, {git},
- * {home}, {claude}, {codex}, {gemini}, {copilot}, {qwen} or {config}.  In values, {roger} is
- * the program, {tool} the tool, {as_words} the arguments that name the agent, {codex} its
- * name where it is Codex.
+ * One thing that setup puts into one file.  Names of files start with the placeholder of a folder
+ * (setup_plan.c).  In values, {roger} is the program, {shell} the same as a word of a shell, {tool}
+ * the tool, {as_words} and {as} the arguments that name the agent, {codex} its name where it is
+ * Codex.
  */
 struct rg_setup_place {
 	unsigned tools;
 	unsigned scopes; /* 1 << enum roger_setup_scope */
 	enum rg_setup_kind kind;
 	const char *file;
-	/* Names with a newline between them; {root}: the project's folder.  For a block: the text
-	 * with which no other line of the file may start. */
-	const char *path;
 	const char *value;
-	const char *mark; /* for a block: the start of its comments */
+	const char *const *path; /* of a member or hooks: its names; {root}: the project's folder */
+	const char *mark;	 /* of a block: the start of its comments */
+	const char *taken;	 /* of a block: no other line of the file may start so */
 };
 extern const struct rg_setup_place rg_setup_places[]; /* ends with one without a file */
 
+/* Settings of roger: the command that `roger wake` runs to wake Codex. */
+extern const char rg_setup_codex_wake[];
+
 #define RG_SETUP_SERVER_ARGS "\"mcp\", \"--for\", \"{tool}\"{as_words}"
 
-/* A command that a tool runs at an event: `roger hook COMMAND`. */
+/* A command that a tool runs at an event: `roger hook TOOL COMMAND`. */
 struct rg_setup_hook {
 	unsigned tool;
 	const char *event; /* the tool's word for it */
@@ -77,34 +86,15 @@ struct rg_setup_print {
 };
 extern const struct rg_setup_print rg_setup_prints[]; /* ends with one without a name */
 
-enum {
-	RG_SETUP_PATH_BYTES = 4096,
-	RG_SETUP_FILE_BYTES_MAX = 32 << 20,
-	RG_SETUP_NAMES_MAX = 8,
-	RG_SETUP_MARK_BYTES = 64
-};
-
-/* ------------------------------------------------------------------- plan -- */
-
 /* A file as it is, and as it will be. */
 struct rg_setup_target {
 	struct rg_setup_changed changed; /* its edits grow, or shrink, with the text */
+	size_t recorded;		 /* how many edits it began with */
 	bool there;
+	bool checked; /* it may be changed */
+	bool settled; /* nothing more is done to it: it is left as it is, or all is undone */
 	struct roger_str before, text;
 	struct roger_str trouble; /* why something was left as it is */
-	bool unusable;		  /* it cannot be read: nothing is done to it */
-	bool undone;		  /* it was in the record, and every edit was found and undone */
-};
-
-/* Placeholders of templates. */
-enum {
-	RG_SETUP_FILL_ROGER,
-	RG_SETUP_FILL_SHELL,
-	RG_SETUP_FILL_AS_WORDS,
-	RG_SETUP_FILL_AS,
-	RG_SETUP_FILL_CODEX,
-	RG_SETUP_FILL_TOOL,
-	RG_SETUP_FILL_COUNT
 };
 
 struct rg_setup_plan {
@@ -114,51 +104,53 @@ struct rg_setup_plan {
 	char root[RG_SETUP_PATH_BYTES]; /* the project's folder, or the git worktree of it */
 	char home[RG_SETUP_PATH_BYTES]; /* the workspace's; it has one record for all worktrees */
 	char record_path[RG_SETUP_PATH_BYTES];
-	int64_t record_folders; /* how many folders were made for the record */
-	struct roger_str fillings[RG_SETUP_FILL_COUNT];
-	bool others_stay; /* other tools are set up, and are not to be removed */
+	int64_t record_folders;		   /* how many folders were made for the record */
+	char program[RG_SETUP_PATH_BYTES]; /* roger, as settings are to name it */
+	bool others_stay;		   /* other tools are set up, and are not to be removed */
 	struct rg_setup_target *targets;
 	size_t target_count;
 };
 
-/* Expand "{home}/x" and the like to a path, "": no such file; root: the project's folder. */
-RG_CHECKED int rg_setup_expand(const char *root, const char *name, char to[RG_SETUP_PATH_BYTES],
-			       struct roger_err *err);
+/* ------------------------------------------------------------------- plan -- */
+
+/*
+ * Expand "{codex}/x" and the like to a path, "": no such file.  root: the project's folder, in
+ * which it is unless it is the user's.
+ */
+RG_CHECKED int rg_setup_expand(const char *root, bool user, const char *name,
+			       char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
 
 /* Find the target of a path, read at the first call; a file that cannot be read is left alone. */
 RG_CHECKED int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 				    struct rg_setup_target **ret_target, struct roger_err *err);
 
-/* Make an edit, for a tool, and remember it. */
+/* Make an edit in the text of a target. */
 RG_CHECKED int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup_target *target,
-				     const struct rg_json_edit *edit, const char *tool,
-				     struct roger_err *err);
-
-/* Leave a file as it is, and note why; the other files are not affected. */
-RG_CHECKED int rg_setup_target_leave(struct rg_setup_plan *plan, struct rg_setup_target *target,
-				     const char *why, struct roger_err *err);
+				     const struct rg_json_edit *edit, struct roger_err *err);
 
 /* How many of the folders that a path lies in are missing. */
 int64_t rg_setup_missing_folders(const char *path);
 
-bool rg_setup_target_changes(const struct rg_setup_target *target);
+/* The only tool of a place, or "" if several tools share it. */
+const char *rg_setup_tool_of(const struct rg_setup_place *place);
 
 /* Put in, or cut out, everything that the table names. */
 RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err);
 
-/* ------------------------------------------------------------------ place -- */
-
-/* Find the values of the placeholders. */
-RG_CHECKED int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err);
+/* ------------------------------------------------------------------- edit -- */
 
 /* Replace the placeholders in a template. */
 RG_CHECKED int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,
 				struct roger_str *ret_text, struct roger_err *err);
 
-/* Put one place of the table into the text of its file, or cut it out, as the request says. */
-RG_CHECKED int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-				   struct rg_setup_target *target, const char *tool,
-				   struct roger_err *err);
+/*
+ * The edit that puts one place of the table into the text of its file, or cuts it out, as the
+ * request says.  hook: the one of the place, if it has hooks.
+ */
+RG_CHECKED int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+				  const struct rg_setup_hook *hook, const char *tool,
+				  const struct rg_setup_target *target,
+				  struct rg_json_edit *ret_edit, struct roger_err *err);
 
 /* The path of a place, whose root is this folder, as names; how many. */
 size_t rg_setup_path(const struct rg_setup_place *place, const char *root,
@@ -168,7 +160,7 @@ size_t rg_setup_path(const struct rg_setup_place *place, const char *root,
  * What identifies a hook of roger's: "roger hook claude stop", or with a quote after roger where
  * its path needs one: the form that is in the text, else the first.  Is one there?
  */
-bool rg_setup_hook_mark(const struct rg_setup_hook *hook, struct roger_str text,
+bool rg_setup_hook_mark(const struct rg_setup_hook *hook, const char *tool, struct roger_str text,
 			char mark[RG_SETUP_MARK_BYTES]);
 
 /* Find roger's lines in a text, with the comments around them. */

@@ -1,3 +1,4 @@
+/* setup: which files the table means, and what is done to each, before anything is written. */
 #include "ops/tools/setup.h"
 
 #include <stdio.h>
@@ -14,55 +15,65 @@ static const char *set_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* A placeholder for a folder: "{codex}" becomes $CODEX_HOME, or ~/.codex. */
-struct folder {
+/* A placeholder: "{codex}" is .codex in a project, and for a user $CODEX_HOME or ~/.codex. */
+static const struct folder {
 	const char *name;
+	const char *here; /* below the project; NULL: it is the user's there, too */
 	const char *variable;
 	const char *below;	/* added to the variable's value */
 	const char *below_home; /* added to HOME if the variable is not set */
-};
-static const struct folder folders[] = {
-	{ "{home}", "HOME", "", "" },
-	{ "{claude}", "CLAUDE_CONFIG_DIR", "", "/.claude" },
-	{ "{claude.json}", "CLAUDE_CONFIG_DIR", "/.claude.json", "/.claude.json" },
-	{ "{codex}", "CODEX_HOME", "", "/.codex" },
-	{ "{gemini}", NULL, "", "/.gemini" },
-	{ "{copilot}", "COPILOT_HOME", "", "/.copilot" },
-	{ "{qwen}", "QWEN_HOME", "", "/.qwen" },
-	{ "{config}", "XDG_CONFIG_HOME", "", "/.config" },
-	{ "{state}", "XDG_STATE_HOME", "", "/.local/state" },
+} folders[] = {
+	{ "{root}", "", NULL, "", "" },
+	{ "{claude}", "/.claude", "CLAUDE_CONFIG_DIR", "", "/.claude" },
+	{ "{claude.json}", NULL, "CLAUDE_CONFIG_DIR", "/.claude.json", "/.claude.json" },
+	{ "{codex}", "/.codex", "CODEX_HOME", "", "/.codex" },
+	{ "{gemini}", "/.gemini", NULL, "", "/.gemini" },
+	{ "{opencode}", "/.opencode", "XDG_CONFIG_HOME", "/opencode", "/.config/opencode" },
+	{ "{kilo}", "/.kilo", "XDG_CONFIG_HOME", "/kilo", "/.config/kilo" },
+	{ "{copilot}", "/.github", "COPILOT_HOME", "", "/.copilot" },
+	{ "{qwen}", "/.qwen", "QWEN_HOME", "", "/.qwen" },
 };
 
-int rg_setup_expand(const char *root, const char *name, char to[RG_SETUP_PATH_BYTES],
+/* The git folder may be another one's, so it is none of the folders; NULL. */
+static const struct folder *folder_of(const char *name)
+{
+	const size_t length = strcspn(name, "}") + 1;
+	size_t i;
+
+	for (i = 0; i < sizeof folders / sizeof *folders; i++)
+		if (strncmp(name, folders[i].name, length) == 0)
+			return &folders[i];
+	return NULL;
+}
+
+int rg_setup_expand(const char *root, bool user, const char *name, char to[RG_SETUP_PATH_BYTES],
 		    struct roger_err *err)
 {
-	const char *end = strchr(name, '}'), *home = set_variable("HOME"), *value;
-	size_t start = end ? (size_t)(end - name) + 1 : 0, i;
+	const char *rest = strchr(name, '}') + 1, *home = set_variable("HOME"), *value;
+	const struct folder *folder = folder_of(name);
 	char git[RG_SETUP_PATH_BYTES];
 
 	to[0] = '\0';
-	if (strncmp(name, "{git}", start) == 0) {
+	if (!folder) {
 		/* Without a repository there is no such file. */
-		if (!rg_outside_git_folder(root, git))
-			return ROGER_OK;
-		root = git;
-	}
-	if (strncmp(name, "{root}", start) == 0 || root == git) {
-		snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s", root, name + start);
+		if (rg_outside_git_folder(root, git))
+			snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s", git, rest);
 		return ROGER_OK;
 	}
-	for (i = 0; strncmp(name, folders[i].name, start) != 0; i++)
-		rg_assert(i + 1 < sizeof folders / sizeof *folders);
-	value = folders[i].variable ? set_variable(folders[i].variable) : NULL;
+	if (folder->here && !user) {
+		snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s%s", root, folder->here, rest);
+		return ROGER_OK;
+	}
+	value = folder->variable ? set_variable(folder->variable) : NULL;
 	if (!value && !home)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "HOME: not set, so there is no place for a user's settings");
 	/* A relative path would mean another folder from each working directory. */
 	if ((value ? value : home)[0] != '/')
 		return rg_fail(err, ROGER_EUSAGE, 0, "%s: expected a path that starts with '/'",
-			       value ? folders[i].variable : "HOME");
+			       value ? folder->variable : "HOME");
 	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s%s", value ? value : home,
-		 value ? folders[i].below : folders[i].below_home, name + start);
+		 value ? folder->below : folder->below_home, rest);
 	return ROGER_OK;
 }
 
@@ -84,6 +95,18 @@ int64_t rg_setup_missing_folders(const char *path)
 	}
 }
 
+/* Note why something is not done.  A file into which not all can be put is left as it is. */
+static int leave_target(struct rg_setup_plan *plan, struct rg_setup_target *target,
+			const struct roger_err *why, struct roger_err *err)
+{
+	if (!plan->request->remove) {
+		target->text = target->before;
+		target->changed.edits.count = target->recorded;
+		target->settled = true;
+	}
+	return rg_kept(rg_arena_copy(plan->arena, rg_str(why->message), &target->trouble), err);
+}
+
 int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 			 struct rg_setup_target **ret_target, struct roger_err *err)
 {
@@ -101,52 +124,31 @@ int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 	target = rg_arena_push(plan->arena, &plan->targets, &plan->target_count, sizeof *target);
 	if (!target || !rg_arena_copy(plan->arena, rg_str(path), &target->changed.file))
 		return rg_fail_memory(err);
-	r = rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &target->there, &why);
-	target->unusable = r < 0;
-	if (target->unusable)
-		r = rg_setup_target_leave(plan, target, why.message, err);
-	else if (!rg_arena_keep(plan->arena, &text, &target->before))
-		r = rg_fail_memory(err);
-	target->text = target->before;
-	target->changed.made = !target->there;
-	target->changed.folders = rg_setup_missing_folders(path);
 	*ret_target = target;
-	return r;
+	target->changed.folders = rg_setup_missing_folders(path);
+	r = rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &target->there, &why);
+	target->changed.made = !target->there;
+	target->settled = r < 0;
+	if (r < 0)
+		return leave_target(plan, target, &why, err);
+	if (!rg_arena_keep(plan->arena, &text, &target->before))
+		return rg_fail_memory(err);
+	target->text = target->before;
+	return ROGER_OK;
 }
 
 int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup_target *target,
-			  const struct rg_json_edit *edit, const char *tool, struct roger_err *err)
+			  const struct rg_json_edit *edit, struct roger_err *err)
 {
-	struct roger_str before = { target->text.data + edit->offset, edit->length };
-	const struct rg_setup_edit made = { rg_str(tool), (int64_t)edit->offset, before,
-					    edit->text };
 	struct rg_buf text = { .maximum = SIZE_MAX };
 
-	if (rg_json_edit_is_none(edit))
-		return ROGER_OK;
-	if (!rg_arena_append(plan->arena, &target->changed.edits.items,
-			     &target->changed.edits.count, &made, sizeof made))
-		return rg_fail_memory(err);
 	rg_json_edit_apply(target->text, edit, &text);
 	return rg_kept(rg_arena_keep(plan->arena, &text, &target->text), err);
 }
 
-int rg_setup_target_leave(struct rg_setup_plan *plan, struct rg_setup_target *target,
-			  const char *why, struct roger_err *err)
-{
-	target->trouble = (struct roger_str){ 0 };
-	return rg_kept(rg_arena_copy(plan->arena, rg_str(why), &target->trouble), err);
-}
-
-bool rg_setup_target_changes(const struct rg_setup_target *target)
-{
-	return !rg_str_equal(target->before, target->text);
-}
-
 /* ----------------------------------------------------------------- places -- */
 
-/* Return the only tool of a place, or "" if several tools share it. */
-static const char *tool_of(const struct rg_setup_place *place)
+const char *rg_setup_tool_of(const struct rg_setup_place *place)
 {
 	int i;
 
@@ -167,7 +169,7 @@ static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_pla
 	if (!(place->scopes & scopes))
 		return false;
 	/* A place that tools share stays until the last of them is removed. */
-	if (plan->request->remove && !*tool_of(place))
+	if (plan->request->remove && !*rg_setup_tool_of(place))
 		return !plan->others_stay;
 	return place->tools & plan->tools;
 }
@@ -197,13 +199,15 @@ static bool may_git_show(const struct rg_setup_plan *plan, const char *real)
  * is left alone if git would show the change.
  */
 static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		      const struct rg_setup_target *target, const char *path, struct roger_err *err)
+		      const struct rg_setup_target *target, struct roger_err *err)
 {
+	const struct folder *folder = folder_of(place->file);
 	char real[4096];
 
-	if (strncmp(place->file, "{root}", 6) != 0)
+	if (!folder || !folder->here || plan->request->scope == ROGER_SETUP_USER)
 		return ROGER_OK;
-	if (!rg_workspace_resolve(path, real) || !rg_workspace_below(root_of(plan, place), real))
+	if (!rg_workspace_resolve(target->changed.file.data, real) ||
+	    !rg_workspace_below(root_of(plan, place), real))
 		return rg_fail(
 			err, ROGER_EREFUSED, 0,
 			"a link leads out of the project from here; set it up by hand, or with "
@@ -217,30 +221,60 @@ static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_pl
 	return ROGER_OK;
 }
 
-/* Plan one place.  An error leaves its file unchanged, and the other places go on. */
-static int plan_place(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		      struct rg_setup_target *target, const char *path, struct roger_err *err)
+/*
+ * Plan one edit, and remember it if it puts something in.  An error is noted at the file, and the
+ * others go on.
+ */
+static int plan_edit(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		     const struct rg_setup_hook *hook, struct rg_setup_target *target,
+		     struct roger_err *err)
 {
-	const struct rg_setup_changed before = target->changed;
-	const struct roger_str text = target->text;
+	const char *tool = rg_setup_tool_of(place);
+	struct rg_setup_edit *made;
+	struct rg_json_edit edit;
 	struct roger_err why;
 	int r;
 
-	r = rg_setup_place_edit(plan, place, target, tool_of(place), &why);
-	if (r == ROGER_OK && !rg_str_equal(target->text, text))
-		r = check_file(plan, place, target, path, &why);
-	if (plan->request->remove)
-		target->changed.edits = before.edits;
-	if (r == ROGER_OK)
+	r = rg_setup_edit_make(plan, place, hook, tool, target, &edit, &why);
+	if (r == ROGER_OK && rg_json_edit_is_none(&edit))
 		return r;
-	target->text = text;
-	target->changed = before;
-	return rg_setup_target_leave(plan, target, why.message, err);
+	if (r == ROGER_OK && !target->checked)
+		r = check_file(plan, place, target, &why);
+	if (r < 0)
+		return leave_target(plan, target, &why, err);
+	target->checked = true;
+	if (!plan->request->remove) {
+		made = rg_arena_push(plan->arena, &target->changed.edits.items,
+				     &target->changed.edits.count, sizeof *made);
+		if (!made)
+			return rg_fail_memory(err);
+		*made = (struct rg_setup_edit){
+			rg_str(tool),
+			(int64_t)edit.offset,
+			{ target->text.data + edit.offset, edit.length },
+			edit.text,
+		};
+	}
+	return rg_setup_target_apply(plan, target, &edit, err);
+}
+
+static int plan_place(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      struct rg_setup_target *target, struct roger_err *err)
+{
+	const struct rg_setup_hook *hook;
+	int r = ROGER_OK;
+
+	if (place->kind != RG_SETUP_HOOKS)
+		return plan_edit(plan, place, NULL, target, err);
+	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK && !target->settled; hook++)
+		if (hook->tool & place->tools)
+			r = plan_edit(plan, place, hook, target, err);
+	return r;
 }
 
 int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 {
-	const bool remove = plan->request->remove;
+	const bool remove = plan->request->remove, user = plan->request->scope == ROGER_SETUP_USER;
 	const struct rg_setup_place *place;
 	struct rg_setup_target *target;
 	char path[RG_SETUP_PATH_BYTES];
@@ -250,7 +284,7 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 	for (place = rg_setup_places; place->file; place++) {
 		if (!is_meant(plan, place))
 			continue;
-		r = rg_setup_expand(root_of(plan, place), place->file, path, err);
+		r = rg_setup_expand(root_of(plan, place), user, place->file, path, err);
 		/* Without HOME there is no such file, so there is nothing to remove. */
 		if (r == ROGER_EUSAGE && remove && !plan->request->tools.count &&
 		    !set_variable("HOME"))
@@ -263,11 +297,11 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 			return r;
 		/* Worktrees share git's folder, so only the edits of the record are removed from
 		 * its files. */
-		others = strncmp(place->file, "{git}", 5) == 0 &&
+		others = !folder_of(place->file) &&
 			 strncmp(path, plan->root, strlen(plan->root)) != 0;
-		if (target->unusable || (remove && (target->undone || others)))
+		if (target->settled || (remove && others))
 			continue;
-		r = plan_place(plan, place, target, path, err);
+		r = plan_place(plan, place, target, err);
 		if (r < 0)
 			return r;
 	}

@@ -6,8 +6,23 @@
 
 #include "ops/tools/setup.h"
 #include "host/outside.h"
+#include "host/session.h"
 
 /* ---------------------------------------------------------------- undoing -- */
+
+/* The bit of a tool; 0: an edit that all tools share. */
+static unsigned bit_of(struct roger_str tool)
+{
+	int i = rg_enum_find(rg_setup_tools, tool);
+
+	return i >= 0 ? 1u << i : 0;
+}
+
+static bool is_chosen(const struct rg_setup_plan *plan, const struct rg_setup_edit *edit)
+{
+	/* An edit that all tools share is removed with the last of them. */
+	return bit_of(edit->tool) ? plan->tools & bit_of(edit->tool) : !plan->others_stay;
+}
 
 /*
  * Find where the text of an edit is now: the place nearest to its offset, as the file may
@@ -32,40 +47,35 @@ static bool find_edit(struct roger_str text, const struct rg_setup_edit *edit, s
 	return least != SIZE_MAX;
 }
 
-static bool is_chosen(const struct rg_setup_plan *plan, struct roger_str tool)
-{
-	int i = rg_enum_find(rg_setup_tools, tool);
-
-	/* An edit that all tools share is removed with the last of them. */
-	return i >= 0 ? plan->tools & 1u << i : !plan->others_stay;
-}
-
 /* Undo the edits of a file, the last one first; those of other tools stay. */
 static int undo_edits(struct rg_setup_plan *plan, struct rg_setup_target *target,
-		      const struct rg_setup_edit_list *made, struct roger_err *err)
+		      struct roger_err *err)
 {
-	struct rg_setup_edit *kept = rg_arena_get(plan->arena, (made->count + 1) * sizeof *kept);
-	size_t i, offset = 0, count = 0;
+	const struct rg_setup_edit_list made = target->changed.edits;
+	struct rg_setup_edit_list kept = { 0 };
+	const struct rg_setup_edit *one;
 	struct rg_json_edit edit;
-	int r = rg_kept(kept, err);
+	size_t i, offset = 0;
+	int r = ROGER_OK;
 
-	target->undone = made->count > 0;
-	for (i = made->count; i-- > 0 && r == ROGER_OK;) {
-		const struct rg_setup_edit *one = &made->items[i];
-
-		if (!is_chosen(plan, one->tool))
+	target->settled = made.count > 0;
+	for (i = made.count; i-- > 0 && r == ROGER_OK;) {
+		one = &made.items[i];
+		if (!is_chosen(plan, one))
 			continue;
 		if (!find_edit(target->text, one, &offset)) {
-			target->undone = false;
+			target->settled = false;
 			continue;
 		}
 		edit = (struct rg_json_edit){ offset, one->after.length, one->before };
-		r = rg_setup_target_apply(plan, target, &edit, "", err);
+		r = rg_setup_target_apply(plan, target, &edit, err);
 	}
-	for (i = 0; i < made->count && r == ROGER_OK; i++)
-		if (!is_chosen(plan, made->items[i].tool))
-			kept[count++] = made->items[i];
-	target->changed.edits = (struct rg_setup_edit_list){ kept, count };
+	for (i = 0; i < made.count && r == ROGER_OK; i++)
+		if (!is_chosen(plan, &made.items[i]))
+			r = rg_kept(rg_arena_append(plan->arena, &kept.items, &kept.count,
+						    &made.items[i], sizeof *made.items),
+				    err);
+	target->changed.edits = kept;
 	return r;
 }
 
@@ -73,18 +83,21 @@ static int undo_edits(struct rg_setup_plan *plan, struct rg_setup_target *target
 
 int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 {
-	char sha256[65] = "", name[96];
+	char folder[RG_SETUP_PATH_BYTES], sha256[65];
 	int r;
 
-	if (plan->request->scope != ROGER_SETUP_USER)
-		rg_sha256_hex(rg_str(plan->home), sha256);
 	/* It is not in the workspace: a record from a repository must not name a user's files. */
-	snprintf(name, sizeof name, "{state}/roger/setup%s%.32s.json", sha256[0] ? "/" : "",
-		 sha256);
-	r = rg_setup_expand(plan->root, name, plan->record_path, err);
-	if (r == ROGER_OK)
-		plan->record_folders = rg_setup_missing_folders(plan->record_path);
-	return r;
+	r = rg_session_folder(false, folder, err);
+	if (r < 0)
+		return r;
+	rg_sha256_hex(rg_str(plan->home), sha256);
+	if (plan->request->scope == ROGER_SETUP_USER)
+		snprintf(plan->record_path, RG_SETUP_PATH_BYTES, "%.4000s/setup.json", folder);
+	else
+		snprintf(plan->record_path, RG_SETUP_PATH_BYTES, "%.4000s/setup/%.32s.json", folder,
+			 sha256);
+	plan->record_folders = rg_setup_missing_folders(plan->record_path);
+	return ROGER_OK;
 }
 
 static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *ret_record,
@@ -109,46 +122,36 @@ static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *ret_r
 	return r;
 }
 
-/* True if the record has a tool that was not chosen; without a record, if not all were chosen. */
-static bool do_others_stay(const struct rg_setup_plan *plan, const struct rg_setup_record *record)
-{
-	bool found = false;
-	size_t i, k;
-	int tool;
-
-	for (i = 0; i < record->files.count; i++)
-		for (k = 0; k < record->files.items[i].edits.count; k++) {
-			tool = rg_enum_find(rg_setup_tools,
-					    record->files.items[i].edits.items[k].tool);
-			found |= tool >= 0 && !(plan->tools & 1u << tool);
-		}
-	return record->files.count ? found : plan->tools != RG_SETUP_ANY;
-}
-
 int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	struct rg_setup_target *target;
 	char path[RG_SETUP_PATH_BYTES];
 	struct rg_setup_record record;
-	size_t i;
+	struct roger_str file;
+	unsigned recorded = 0;
+	size_t i, k;
 	int r;
 
 	r = read_record(plan, &record, err);
 	if (r < 0)
 		return r;
-	plan->others_stay = do_others_stay(plan, &record);
+	for (i = 0; i < record.files.count; i++)
+		for (k = 0; k < record.files.items[i].edits.count; k++)
+			recorded |= bit_of(record.files.items[i].edits.items[k].tool);
+	/* Without a record, the others are all that were not chosen. */
+	plan->others_stay = (record.files.count ? recorded : RG_SETUP_ANY) & ~plan->tools;
 	for (i = 0; i < record.files.count && r == ROGER_OK; i++) {
-		const struct rg_setup_changed *changed = &record.files.items[i];
-
-		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(changed->file));
+		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(record.files.items[i].file));
 		r = rg_setup_target_find(plan, path, &target, err);
 		if (r < 0)
 			return r;
+		file = target->changed.file;
+		target->changed = record.files.items[i];
+		target->changed.file = file;
 		/* If nothing is undone, or the file cannot be read, later edits follow these. */
-		target->changed = (struct rg_setup_changed){ target->changed.file, changed->made,
-							     changed->folders, changed->edits };
-		if (plan->request->remove && !target->unusable)
-			r = undo_edits(plan, target, &changed->edits, err);
+		target->recorded = target->changed.edits.count;
+		if (plan->request->remove && !target->trouble.length)
+			r = undo_edits(plan, target, err);
 	}
 	return r;
 }
@@ -160,18 +163,18 @@ int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *er
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf pretty = { .maximum = SIZE_MAX };
 	struct rg_setup_record record = { .version = 1, .folders = plan->record_folders };
-	struct rg_setup_changed *items =
-		rg_arena_get(plan->arena, (plan->target_count + 1) * sizeof *items);
+	const struct rg_setup_changed *changed;
 	size_t i;
 
-	if (!items)
-		return rg_fail_memory(err);
-	for (i = 0; i < plan->target_count; i++)
-		if (plan->targets[i].changed.edits.count)
-			items[record.files.count++] = plan->targets[i].changed;
+	for (i = 0; i < plan->target_count; i++) {
+		changed = &plan->targets[i].changed;
+		if (changed->edits.count &&
+		    !rg_arena_append(plan->arena, &record.files.items, &record.files.count, changed,
+				     sizeof *changed))
+			return rg_fail_memory(err);
+	}
 	if (!record.files.count)
 		return rg_outside_remove(plan->record_path, plan->record_folders, err);
-	record.files.items = items;
 	rg_record_encode(&rg_setup_record_record, &record, &text);
 	rg_json_add_pretty(&pretty, rg_buf_str(&text));
 	return text.failed || pretty.failed

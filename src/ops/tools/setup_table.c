@@ -17,32 +17,32 @@ enum {
 
 /* Each hook is put before those that are there. */
 const struct rg_setup_hook rg_setup_hooks[] = {
-	{ RG_CLAUDE, "SessionStart", "claude idle", REWAKE },
-	{ RG_CLAUDE, "SessionStart", "claude session-start", SECONDS_10 },
-	{ RG_CLAUDE, "UserPromptSubmit", "claude prompt", SECONDS_10 },
-	{ RG_CLAUDE, "PostToolUse", "claude tool", SECONDS_10, true },
-	{ RG_CLAUDE, "Stop", "claude idle", REWAKE },
-	{ RG_CLAUDE, "Stop", "claude stop", SECONDS_10 },
+	{ RG_CLAUDE, "SessionStart", "idle", REWAKE },
+	{ RG_CLAUDE, "SessionStart", "session-start", SECONDS_10 },
+	{ RG_CLAUDE, "UserPromptSubmit", "prompt", SECONDS_10 },
+	{ RG_CLAUDE, "PostToolUse", "tool", SECONDS_10, true },
+	{ RG_CLAUDE, "Stop", "idle", REWAKE },
+	{ RG_CLAUDE, "Stop", "stop", SECONDS_10 },
 
-	{ RG_CODEX, "SessionStart", "codex session-start", SECONDS_10 },
-	{ RG_CODEX, "UserPromptSubmit", "codex prompt", SECONDS_10 },
-	{ RG_CODEX, "PostToolUse", "codex tool", SECONDS_10 },
-	{ RG_CODEX, "Stop", "codex stop", SECONDS_10 },
+	{ RG_CODEX, "SessionStart", "session-start", SECONDS_10 },
+	{ RG_CODEX, "UserPromptSubmit", "prompt", SECONDS_10 },
+	{ RG_CODEX, "PostToolUse", "tool", SECONDS_10 },
+	{ RG_CODEX, "Stop", "stop", SECONDS_10 },
 
-	{ RG_GEMINI, "SessionStart", "gemini session-start", NAMED_10, true },
-	{ RG_GEMINI, "BeforeAgent", "gemini prompt", NAMED_10, true },
-	{ RG_GEMINI, "AfterTool", "gemini tool", NAMED_10, true },
-	{ RG_GEMINI, "AfterAgent", "gemini stop", NAMED_10, true },
+	{ RG_GEMINI, "SessionStart", "session-start", NAMED_10, true },
+	{ RG_GEMINI, "BeforeAgent", "prompt", NAMED_10, true },
+	{ RG_GEMINI, "AfterTool", "tool", NAMED_10, true },
+	{ RG_GEMINI, "AfterAgent", "stop", NAMED_10, true },
 
-	{ RG_COPILOT, "sessionStart", "copilot session-start", COPILOT_10 },
-	{ RG_COPILOT, "userPromptSubmitted", "copilot prompt", COPILOT_10 },
-	{ RG_COPILOT, "postToolUse", "copilot tool", COPILOT_10 },
-	{ RG_COPILOT, "agentStop", "copilot stop", COPILOT_10 },
+	{ RG_COPILOT, "sessionStart", "session-start", COPILOT_10 },
+	{ RG_COPILOT, "userPromptSubmitted", "prompt", COPILOT_10 },
+	{ RG_COPILOT, "postToolUse", "tool", COPILOT_10 },
+	{ RG_COPILOT, "agentStop", "stop", COPILOT_10 },
 
-	{ RG_QWEN, "SessionStart", "qwen session-start", NAMED_10, true },
-	{ RG_QWEN, "UserPromptSubmit", "qwen prompt", NAMED_10, true },
-	{ RG_QWEN, "PostToolUse", "qwen tool", NAMED_10, true },
-	{ RG_QWEN, "Stop", "qwen stop", NAMED_10, true },
+	{ RG_QWEN, "SessionStart", "session-start", NAMED_10, true },
+	{ RG_QWEN, "UserPromptSubmit", "prompt", NAMED_10, true },
+	{ RG_QWEN, "PostToolUse", "tool", NAMED_10, true },
+	{ RG_QWEN, "Stop", "stop", NAMED_10, true },
 	{ 0 },
 };
 
@@ -59,8 +59,7 @@ static const char codex_server[] = "[mcp_servers.roger]\n"
 				   "env_vars = [\"ROGER_AGENT\", \"ROGER_ISSUE\", "
 				   "\"ROGER_WORKSPACE\"]\n";
 
-/* Codex is woken by a command that `roger wake` runs. */
-static const char codex_wake[] =
+const char rg_setup_codex_wake[] =
 	"wake:\n"
 	"  agents:\n"
 	"    \"{codex}\": [codex, queue, --thread, \"{session}\", --message,\n"
@@ -82,67 +81,62 @@ static const char agents_block[] =
 	"{as}\"}]"
 
 #define HERE (PROJECT | STEALTH)
+#define ANY (HERE | USER)
 #define EXCLUDE "{git}/info/exclude"
-#define SERVER "mcpServers\nroger"
 #define MEMBER RG_SETUP_MEMBER
 #define HOOKS RG_SETUP_HOOKS
 #define BLOCK RG_SETUP_BLOCK
 #define WHOLE RG_SETUP_FILE
 
+/* Where a server stands in the settings of most tools, and the other members. */
+static const char *const server[] = { "mcpServers", "roger", NULL };
+static const char *const project_server[] = { "projects", "{root}", "mcpServers", "roger", NULL };
+static const char *const hooks[] = { "hooks", NULL };
+static const char *const version[] = { "version", NULL };
+
 const struct rg_setup_place rg_setup_places[] = {
 	/* Claude Code reads another file, and its hook says the same. */
-	{ RG_SETUP_ANY & ~RG_CLAUDE, PROJECT, BLOCK, "{root}/AGENTS.md", NULL, agents_block,
+	{ RG_SETUP_ANY & ~RG_CLAUDE, PROJECT, BLOCK, "{root}/AGENTS.md", agents_block, NULL,
 	  "<!--" },
-	{ RG_SETUP_ANY, STEALTH, BLOCK, EXCLUDE, NULL, ".roger/\n", "#" },
-	{ RG_CLAUDE, STEALTH, BLOCK, EXCLUDE, NULL, "**/.claude/settings.local.json\n",
+	{ RG_SETUP_ANY, STEALTH, BLOCK, EXCLUDE, ".roger/\n", NULL, "#" },
+	{ RG_CLAUDE, STEALTH, BLOCK, EXCLUDE, "**/.claude/settings.local.json\n", NULL,
 	  "# claude" },
-	{ RG_CODEX, STEALTH, BLOCK, EXCLUDE, NULL, "**/.codex/config.toml\n**/.codex/hooks.json\n",
+	{ RG_CODEX, STEALTH, BLOCK, EXCLUDE, "**/.codex/config.toml\n**/.codex/hooks.json\n", NULL,
 	  "# codex" },
-	{ RG_GEMINI, STEALTH, BLOCK, EXCLUDE, NULL, "**/.gemini/settings.json\n", "# gemini" },
-	{ RG_OPENCODE, STEALTH, BLOCK, EXCLUDE, NULL, "**/.opencode/plugin/roger.js\n",
+	{ RG_GEMINI, STEALTH, BLOCK, EXCLUDE, "**/.gemini/settings.json\n", NULL, "# gemini" },
+	{ RG_OPENCODE, STEALTH, BLOCK, EXCLUDE, "**/.opencode/plugin/roger.js\n", NULL,
 	  "# opencode" },
-	{ RG_COPILOT, STEALTH, BLOCK, EXCLUDE, NULL,
-	  "**/.github/hooks/roger.json\n**/.github/mcp.json\n", "# copilot" },
-	{ RG_QWEN, STEALTH, BLOCK, EXCLUDE, NULL, "**/.qwen/settings.json\n", "# qwen" },
-	{ RG_KILO, STEALTH, BLOCK, EXCLUDE, NULL, "**/.kilo/plugin/roger.js\n", "# kilo" },
+	{ RG_COPILOT, STEALTH, BLOCK, EXCLUDE, "**/.github/hooks/roger.json\n**/.github/mcp.json\n",
+	  NULL, "# copilot" },
+	{ RG_QWEN, STEALTH, BLOCK, EXCLUDE, "**/.qwen/settings.json\n", NULL, "# qwen" },
+	{ RG_KILO, STEALTH, BLOCK, EXCLUDE, "**/.kilo/plugin/roger.js\n", NULL, "# kilo" },
 
-	{ RG_CLAUDE, PROJECT, MEMBER, "{root}/.mcp.json", SERVER, claude_server, NULL },
-	{ RG_CLAUDE, USER, MEMBER, "{claude.json}", SERVER, claude_server, NULL },
-	{ RG_CLAUDE, STEALTH, MEMBER, "{claude.json}", "projects\n{root}\n" SERVER, claude_server,
-	  NULL },
-	{ RG_CLAUDE, PROJECT, HOOKS, "{root}/.claude/settings.json", "hooks", NULL, NULL },
-	{ RG_CLAUDE, USER, HOOKS, "{claude}/settings.json", "hooks", NULL, NULL },
-	{ RG_CLAUDE, STEALTH, HOOKS, "{root}/.claude/settings.local.json", "hooks", NULL, NULL },
+	{ RG_CLAUDE, PROJECT, MEMBER, "{root}/.mcp.json", claude_server, server },
+	{ RG_CLAUDE, USER, MEMBER, "{claude.json}", claude_server, server },
+	{ RG_CLAUDE, STEALTH, MEMBER, "{claude.json}", claude_server, project_server },
+	{ RG_CLAUDE, PROJECT | USER, HOOKS, "{claude}/settings.json", NULL, hooks },
+	{ RG_CLAUDE, STEALTH, HOOKS, "{claude}/settings.local.json", NULL, hooks },
 
-	{ RG_CODEX, HERE, BLOCK, "{root}/.roger/config.yaml", "wake", codex_wake, "#" },
-	{ RG_CODEX, HERE, BLOCK, "{root}/.codex/config.toml", "[mcp_servers.roger", codex_server,
-	  "#" },
-	{ RG_CODEX, USER, BLOCK, "{codex}/config.toml", "[mcp_servers.roger", codex_server, "#" },
-	{ RG_CODEX, HERE, HOOKS, "{root}/.codex/hooks.json", "hooks", NULL, NULL },
-	{ RG_CODEX, USER, HOOKS, "{codex}/hooks.json", "hooks", NULL, NULL },
+	{ RG_CODEX, HERE, BLOCK, "{root}/.roger/config.yaml", rg_setup_codex_wake, NULL, "#",
+	  "wake" },
+	{ RG_CODEX, ANY, BLOCK, "{codex}/config.toml", codex_server, NULL, "#",
+	  "[mcp_servers.roger" },
+	{ RG_CODEX, ANY, HOOKS, "{codex}/hooks.json", NULL, hooks },
 
-	{ RG_GEMINI, HERE, MEMBER, "{root}/.gemini/settings.json", SERVER, plain_server, NULL },
-	{ RG_GEMINI, USER, MEMBER, "{gemini}/settings.json", SERVER, plain_server, NULL },
-	{ RG_GEMINI, HERE, HOOKS, "{root}/.gemini/settings.json", "hooks", NULL, NULL },
-	{ RG_GEMINI, USER, HOOKS, "{gemini}/settings.json", "hooks", NULL, NULL },
+	{ RG_GEMINI, ANY, MEMBER, "{gemini}/settings.json", plain_server, server },
+	{ RG_GEMINI, ANY, HOOKS, "{gemini}/settings.json", NULL, hooks },
 
 	/* The plugin of these tools adds the server to their settings. */
-	{ RG_OPENCODE, HERE, WHOLE, "{root}/.opencode/plugin/roger.js", NULL, plugin, NULL },
-	{ RG_OPENCODE, USER, WHOLE, "{config}/opencode/plugin/roger.js", NULL, plugin, NULL },
-	{ RG_KILO, HERE, WHOLE, "{root}/.kilo/plugin/roger.js", NULL, plugin, NULL },
-	{ RG_KILO, USER, WHOLE, "{config}/kilo/plugin/roger.js", NULL, plugin, NULL },
+	{ RG_OPENCODE, ANY, WHOLE, "{opencode}/plugin/roger.js", plugin },
+	{ RG_KILO, ANY, WHOLE, "{kilo}/plugin/roger.js", plugin },
 
-	{ RG_COPILOT, HERE, MEMBER, "{root}/.github/mcp.json", SERVER, copilot_server, NULL },
-	{ RG_COPILOT, USER, MEMBER, "{copilot}/mcp-config.json", SERVER, copilot_server, NULL },
-	{ RG_COPILOT, HERE, HOOKS, "{root}/.github/hooks/roger.json", "hooks", NULL, NULL },
-	{ RG_COPILOT, HERE, MEMBER, "{root}/.github/hooks/roger.json", "version", "1", NULL },
-	{ RG_COPILOT, USER, HOOKS, "{copilot}/hooks/roger.json", "hooks", NULL, NULL },
-	{ RG_COPILOT, USER, MEMBER, "{copilot}/hooks/roger.json", "version", "1", NULL },
+	{ RG_COPILOT, HERE, MEMBER, "{copilot}/mcp.json", copilot_server, server },
+	{ RG_COPILOT, USER, MEMBER, "{copilot}/mcp-config.json", copilot_server, server },
+	{ RG_COPILOT, ANY, HOOKS, "{copilot}/hooks/roger.json", NULL, hooks },
+	{ RG_COPILOT, ANY, MEMBER, "{copilot}/hooks/roger.json", "1", version },
 
-	{ RG_QWEN, HERE, MEMBER, "{root}/.qwen/settings.json", SERVER, qwen_server, NULL },
-	{ RG_QWEN, USER, MEMBER, "{qwen}/settings.json", SERVER, qwen_server, NULL },
-	{ RG_QWEN, HERE, HOOKS, "{root}/.qwen/settings.json", "hooks", NULL, NULL },
-	{ RG_QWEN, USER, HOOKS, "{qwen}/settings.json", "hooks", NULL, NULL },
+	{ RG_QWEN, ANY, MEMBER, "{qwen}/settings.json", qwen_server, server },
+	{ RG_QWEN, ANY, HOOKS, "{qwen}/settings.json", NULL, hooks },
 	{ 0 },
 };
 

@@ -26,8 +26,7 @@ static const char *const inputs[RG_SETUP_TOOL_COUNT] = {
 };
 
 struct trying {
-	struct rg_arena *arena;
-	const char *root;
+	struct rg_setup_plan plan; /* holds the files that were read */
 	/* The programs that may be run: "roger", this program, and the roger along PATH. */
 	char programs[3][RG_SETUP_PATH_BYTES];
 	struct roger_link_list links;
@@ -38,43 +37,26 @@ struct trying {
 	struct roger_str file, text;
 };
 
-static int report_link(struct trying *trying, const char *what, const char *trouble,
-		       struct roger_err *err)
+/* Report a link; the rest is printed, and says what is wrong with it: "" if nothing is. */
+RG_PRINTF(4, 5)
+static int report_link(struct trying *trying, const char *what, struct roger_err *err,
+		       const char *format, ...)
 {
-	struct roger_link *link = rg_arena_push(trying->arena, &trying->links.items,
+	struct roger_link *link = rg_arena_push(trying->plan.arena, &trying->links.items,
 						&trying->links.count, sizeof *link);
+	va_list arguments;
+	bool kept;
 
-	if (!link || !rg_arena_copy(trying->arena, rg_str(what), &link->what) ||
-	    !rg_arena_copy(trying->arena, rg_str(trouble), &link->trouble))
+	va_start(arguments, format);
+	kept = link && rg_arena_copy(trying->plan.arena, rg_str(what), &link->what) &&
+	       rg_arena_vprint(trying->plan.arena, &link->trouble, format, arguments);
+	va_end(arguments);
+	if (!kept)
 		return rg_fail_memory(err);
 	link->tool = rg_str(trying->tool);
 	link->file = trying->file;
-	link->works = !trouble[0];
+	link->works = !link->trouble.length;
 	return ROGER_OK;
-}
-
-/* Run a command; trouble: what went wrong, or "". */
-static void run_words(const struct trying *trying, const struct roger_strs *words,
-		      struct roger_str input, struct rg_buf *output, char trouble[200])
-{
-	const struct rg_program program = { .words = *words,
-					    .folder = trying->root,
-					    .input = input,
-					    .timeout_ms = TRY_MS,
-					    .output_bytes_most = OUTPUT_BYTES };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf ended = { .maximum = SIZE_MAX };
-	struct rg_program_result result;
-	struct roger_err err;
-
-	if (rg_program_run(&program, output, &result, &err) < 0) {
-		snprintf(trouble, 200, "%.190s", err.message);
-	} else if (result.end == RG_PROGRAM_EXITED && result.status == 0) {
-		trouble[0] = '\0';
-	} else {
-		rg_program_describe(&program, &result, &ended);
-		snprintf(trouble, 200, "'%.80s': %.*s", words->items[0].data,
-			 (int)(ended.length < 100 ? ended.length : 100), ended.data);
-	}
 }
 
 /* --------------------------------------------------------------- commands -- */
@@ -85,22 +67,26 @@ static const char greeting[] =
 	"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
 	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
 
+/* The words of a command behind its program; the last ones may be NULL. */
+enum { WANTED = 3 };
+
 /*
  * Return the program of a shell command if setup writes such a command: one of the programs above,
  * the wanted words, and perhaps --as NAME; else NULL.  The file may come with a repository, so
  * doctor runs nothing else: no other program, and no other verb, since some verbs run programs.
  */
 static const char *find_ours(const struct trying *trying, struct roger_str command,
-			     const char *wanted)
+			     const char *const wanted[WANTED])
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf whole = { .maximum = SIZE_MAX };
 	struct roger_str rest;
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < 3; i++) {
 		rg_buf_clear(&whole);
 		rg_buf_add_shell_word(&whole, rg_str(trying->programs[i]));
-		rg_buf_printf(&whole, " %s", wanted);
+		for (k = 0; k < WANTED && wanted[k]; k++)
+			rg_buf_printf(&whole, " %s", wanted[k]);
 		if (whole.failed || !trying->programs[i][0] || command.length < whole.length ||
 		    memcmp(command.data, whole.data, whole.length) != 0)
 			continue;
@@ -114,52 +100,60 @@ static const char *find_ours(const struct trying *trying, struct roger_str comma
 	return NULL;
 }
 
-/*
- * Try a command, which is `roger mcp` or a hook of roger's.  program: its first word.  wanted: its
- * other words, with blanks between them.
- */
-static int try_command(struct trying *trying, const char *what, struct roger_str program,
-		       struct roger_str command, const char *wanted, const char *input,
-		       struct roger_err *err)
+/* Try a command, which ends with a NUL: `roger mcp`, whose input is the greeting, or a hook. */
+static int try_command(struct trying *trying, const char *what, struct roger_str command,
+		       const char *const wanted[WANTED], const char *input, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf ended = { .maximum = SIZE_MAX };
 	const char *ours = find_ours(trying, command, wanted);
-	const bool server = input == greeting;
-	struct roger_strs words = { 0 };
-	char trouble[200], path[RG_SETUP_PATH_BYTES];
-	bool added;
+	struct roger_str words[WANTED + 3] = { rg_str(ours) };
+	struct rg_program program = { .words = { words, 1 },
+				      .folder = trying->plan.root,
+				      .input = rg_str(input),
+				      .timeout_ms = TRY_MS,
+				      .output_bytes_most = OUTPUT_BYTES };
+	struct rg_program_result result;
+	char path[RG_SETUP_PATH_BYTES];
+	struct roger_err why;
+	size_t i;
 
 	/* The program is gone when the package was removed or moved. */
-	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(program));
-	if (path[0] == '/' && !rg_outside_is_there(path)) {
-		snprintf(trouble, sizeof trouble,
-			 "its program '%.*s' is gone; `roger setup %s` names this one",
-			 (int)(program.length < 100 ? program.length : 100), program.data,
-			 trying->tool);
-		return report_link(trying, what, trouble, err);
-	}
+	snprintf(path, sizeof path, "%.*s", (int)strcspn(command.data, " "), command.data);
+	if (path[0] == '/' && !rg_outside_is_there(path))
+		return report_link(trying, what, err,
+				   "its program '%.100s' is gone; `roger setup %s` names this one",
+				   path, trying->tool);
 	if (!ours)
-		return report_link(trying, what,
-				   "it is not the command that setup writes; not tried", err);
-	added = rg_arena_add(trying->arena, &words, rg_str(ours));
-	for (; added && *wanted; wanted += strcspn(wanted, " "), wanted += *wanted == ' ')
-		added = rg_arena_add(trying->arena, &words,
-				     (struct roger_str){ wanted, strcspn(wanted, " ") });
-	if (!added || !rg_arena_add(trying->arena, &words, RG_STR("--as")) ||
-	    !rg_arena_add(trying->arena, &words, RG_STR(NOBODY)))
-		return rg_fail_memory(err);
-	run_words(trying, &words, rg_str(input), &output, trouble);
-	if (!trouble[0] && server &&
-	    (!output.length || !memmem(output.data, output.length, "\"name\":\"inbox\"", 14)))
-		snprintf(trouble, sizeof trouble, "it started, but lists no tools");
-	else if (!trouble[0] && !server && output.length)
-		snprintf(trouble, sizeof trouble, "it printed something although there is no mail");
-	return report_link(trying, what, trouble, err);
+		return report_link(trying, what, err,
+				   "it is not the command that setup writes; not tried");
+	for (i = 0; i < WANTED && wanted[i]; i++)
+		words[program.words.count++] = rg_str(wanted[i]);
+	words[program.words.count++] = RG_STR("--as");
+	words[program.words.count++] = RG_STR(NOBODY);
+	if (rg_program_run(&program, &output, &result, &why) < 0)
+		return report_link(trying, what, err, "%s", why.message);
+	if (result.end != RG_PROGRAM_EXITED || result.status != 0) {
+		rg_program_describe(&program, &result, &ended);
+		return report_link(trying, what, err, "'%.80s': %.*s", ours,
+				   RG_STR_ARGS(rg_buf_str(&ended)));
+	}
+	if (input == greeting)
+		return report_link(trying, what, err, "%s",
+				   output.length && memmem(output.data, output.length,
+							   "\"name\":\"inbox\"", 14)
+					   ? ""
+					   : "it started, but lists no tools");
+	return report_link(trying, what, err, "%s",
+			   output.length ? "it printed something although there is no mail" : "");
 }
 
 /* ------------------------------------------------------------ environment -- */
 
-/* Report a variable that decides what a program loads or runs, or whom roger trusts and asks. */
+/*
+ * Report a variable in a file of the project that decides what a program loads or runs, or whom
+ * roger trusts and asks; a person's own settings may set any.
+ */
 static int check_variable(struct trying *trying, struct roger_str name, struct roger_err *err)
 {
 	static const char *const starts[] = { "LD_",   "DYLD_",	 "ROGER_", "XDG_",  "PG",   "SSL_",
@@ -170,21 +164,19 @@ static int check_variable(struct trying *trying, struct roger_str name, struct r
 					     "all_proxy",   NULL };
 	static const char *const plain[] = { "ROGER_AGENT", "ROGER_ISSUE", "ROGER_WAKE", NULL };
 	bool telling = rg_enum_find(names, name) >= 0;
-	char trouble[200];
 	size_t i;
 
 	for (i = 0; i < sizeof starts / sizeof *starts; i++)
 		telling |= rg_str_begins(name, starts[i]) && name.length > strlen(starts[i]);
-	if (!telling || rg_enum_find(plain, name) >= 0)
+	if (!telling || rg_enum_find(plain, name) >= 0 ||
+	    !rg_workspace_below(trying->plan.root, trying->file.data))
 		return ROGER_OK;
-	snprintf(trouble, sizeof trouble,
-		 "its env sets %.*s, which may change what roger runs or whom it trusts; take it "
-		 "out, unless you put it there",
-		 (int)(name.length < 60 ? name.length : 60), name.data);
-	return report_link(trying, "environment", trouble, err);
+	return report_link(trying, "environment", err,
+			   "its env sets %.*s, which may change what roger runs or whom it trusts; "
+			   "take it out, unless you put it there",
+			   RG_STR_CUT(name));
 }
 
-/* Check the variables in a file of the project; a person's own settings may set any. */
 static int check_environment(struct trying *trying, const struct rg_value *env,
 			     struct roger_err *err)
 {
@@ -193,8 +185,6 @@ static int check_environment(struct trying *trying, const struct rg_value *env,
 	size_t i = 0;
 	int r = ROGER_OK;
 
-	if (!rg_workspace_below(trying->root, trying->file.data))
-		return ROGER_OK;
 	while (r == ROGER_OK && rg_json_next(env, &i, &name, &value))
 		r = check_variable(trying, name, err);
 	return r;
@@ -208,7 +198,7 @@ static int check_table(struct trying *trying, const char *head, struct roger_err
 	struct roger_str rest = { at, at ? (size_t)(end - at) : 0 }, line;
 	int r = ROGER_OK;
 
-	if (!rg_workspace_below(trying->root, trying->file.data) || !rg_str_next_line(&rest, &line))
+	if (!rg_str_next_line(&rest, &line))
 		return ROGER_OK;
 	while (r == ROGER_OK && rg_str_next_line(&rest, &line) && line.data[0] != '[') {
 		at = line.data + strspn(line.data, " \t\"'");
@@ -217,33 +207,34 @@ static int check_table(struct trying *trying, const char *head, struct roger_err
 	return r;
 }
 
+/* ---------------------------------------------------------------- servers -- */
+
 /* Try the "command" and "args" of an object. */
 static int try_server(struct trying *trying, const struct rg_value *server, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
+	struct rg_buf words = { .maximum = SIZE_MAX };
+	/* A command that was written by hand has no --for. */
+	const char *wanted[WANTED] = { "mcp", NULL, trying->tool };
 	const struct rg_value *arg = NULL;
-	struct roger_str key, program;
-	char wanted[64];
+	struct roger_str key, command;
 	size_t i = 0;
 	int r = check_environment(trying, rg_json_member(server, "env"), err);
 
 	if (r < 0)
 		return r;
-	program = rg_json_str(rg_json_member(server, "command"));
-	if (!program.length)
-		return report_link(trying, "server", "it names no command", err);
-	rg_buf_add_shell_word(&command, program);
+	command = rg_json_str(rg_json_member(server, "command"));
+	if (!command.length)
+		return report_link(trying, "server", err, "it names no command");
+	rg_buf_add_shell_word(&words, command);
 	while (rg_json_next(rg_json_member(server, "args"), &i, &key, &arg)) {
-		rg_buf_add_char(&command, ' ');
-		rg_buf_add_shell_word(&command, rg_json_str(arg));
+		rg_buf_add_char(&words, ' ');
+		rg_buf_add_shell_word(&words, rg_json_str(arg));
+		if (rg_str_is(rg_json_str(arg), "--for"))
+			wanted[1] = "--for";
 	}
-	if (command.failed)
+	if (!rg_arena_keep(trying->plan.arena, &words, &command))
 		return rg_fail_memory(err);
-	/* A command that was written by hand has no --for. */
-	snprintf(wanted, sizeof wanted,
-		 memmem(command.data, command.length, " --for ", 7) ? "mcp --for %s" : "mcp",
-		 trying->tool);
-	return try_command(trying, "server", program, rg_buf_str(&command), wanted, greeting, err);
+	return try_command(trying, "server", command, wanted, greeting, err);
 }
 
 /* Return the value after "name = " in TOML or JavaScript, whose strings and lists are also JSON. */
@@ -261,10 +252,10 @@ static struct roger_str find_setting(struct roger_str lines, const char *name)
 /* Try the server in lines of TOML, or in the plugin, which does not list the server's arguments. */
 static int try_lines(struct trying *trying, struct roger_err *err)
 {
+	struct rg_json_edit block = { 0, trying->text.length, trying->text };
 	struct roger_str lines, object, command, args;
 	const struct rg_json *json;
 	char words[64];
-	struct rg_json_edit block = { 0, trying->text.length, trying->text };
 	const bool whole = trying->place->kind == RG_SETUP_FILE;
 
 	if (!whole && !rg_setup_find_block(trying->text, trying->place->mark, &block))
@@ -275,11 +266,11 @@ static int try_lines(struct trying *trying, struct roger_err *err)
 		return ROGER_OK; /* no server */
 	snprintf(words, sizeof words, "[\"mcp\",\"--for\",\"%s\"]", trying->tool);
 	args = whole ? rg_str(words) : find_setting(lines, "\nargs = ");
-	if (!rg_arena_print(trying->arena, &object, "{\"command\":%.*s,\"args\":%.*s}",
+	if (!rg_arena_print(trying->plan.arena, &object, "{\"command\":%.*s,\"args\":%.*s}",
 			    RG_STR_ARGS(command), RG_STR_ARGS(args)))
 		return rg_fail_memory(err);
-	if (rg_json_read_within(object, trying->arena, &json, NULL) < 0)
-		return report_link(trying, "server", "its settings are no JSON", err);
+	if (rg_json_read_within(object, trying->plan.arena, &json, NULL) < 0)
+		return report_link(trying, "server", err, "its settings are no JSON");
 	return try_server(trying, rg_json_root(json), err);
 }
 
@@ -289,21 +280,19 @@ static int try_lines(struct trying *trying, struct roger_err *err)
 static int try_hook(struct trying *trying, const struct rg_setup_hook *hook,
 		    const struct rg_value *entry, struct roger_err *err)
 {
+	const char *const wanted[WANTED] = { "hook", trying->tool, hook->command };
 	static const char guard[] = RG_SETUP_GUARD;
-	struct roger_str command = rg_json_str(rg_json_member(entry, "command")), program;
-	char what[64], wanted[RG_SETUP_MARK_BYTES];
+	struct roger_str command = rg_json_str(rg_json_member(entry, "command"));
+	char what[64], mark[RG_SETUP_MARK_BYTES];
 
 	if (!command.length)
 		command = rg_json_str(rg_json_member(entry, "bash"));
-	if (!rg_setup_hook_mark(hook, command, wanted))
+	if (!rg_setup_hook_mark(hook, trying->tool, command, mark))
 		return ROGER_OK;
 	if (rg_str_begins(command, guard))
-		command = (struct roger_str){ command.data + sizeof guard - 1,
-					      command.length - (sizeof guard - 1) };
-	program = (struct roger_str){ command.data, strcspn(command.data, " ") };
+		command = rg_str(command.data + sizeof guard - 1);
 	snprintf(what, sizeof what, "hook at %s", hook->event);
-	snprintf(wanted, sizeof wanted, "hook %s", hook->command);
-	return try_command(trying, what, program, command, wanted,
+	return try_command(trying, what, command, wanted,
 			   inputs[rg_enum_find(rg_setup_tools, rg_str(trying->tool))], err);
 }
 
@@ -318,7 +307,7 @@ static int try_hooks(struct trying *trying, const struct rg_value *events, struc
 
 	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++) {
 		/* A hook that waits for mail is not tried. */
-		if (!(hook->tool & trying->place->tools) || strstr(hook->command, " idle"))
+		if (!(hook->tool & trying->place->tools) || strcmp(hook->command, "idle") == 0)
 			continue;
 		i = 0;
 		while (r == ROGER_OK &&
@@ -342,11 +331,11 @@ static int try_json(struct trying *trying, struct roger_err *err)
 	struct roger_str names[RG_SETUP_NAMES_MAX];
 	const struct rg_value *value;
 	struct roger_err why;
-	size_t i, count = rg_setup_path(trying->place, trying->root, names);
+	size_t i, count = rg_setup_path(trying->place, trying->plan.root, names);
 	int r;
 
 	if (rg_json_read_lenient(trying->text, &json, &why) < 0)
-		return report_link(trying, hooks ? "hooks" : "server", why.message, err);
+		return report_link(trying, hooks ? "hooks" : "server", err, "%s", why.message);
 	value = rg_json_root(json);
 	/* A top-level "env" is for all programs that the tool starts. */
 	r = check_environment(trying, rg_json_member(value, "env"), err);
@@ -357,26 +346,23 @@ static int try_json(struct trying *trying, struct roger_err *err)
 	return hooks ? try_hooks(trying, value, err) : try_server(trying, value, err);
 }
 
-static int look_at(struct trying *trying, const struct rg_setup_place *place, const char *tool,
-		   struct roger_err *err)
+/* Try a place of one tool; of a user's or of the project. */
+static int try_place(struct trying *trying, bool user, struct roger_err *err)
 {
-	struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_setup_target *target;
 	char path[RG_SETUP_PATH_BYTES];
-	bool found;
 	int r;
 
 	/* A missing HOME, or a file that cannot be read, is not reported. */
-	if (rg_setup_expand(trying->root, place->file, path, NULL) < 0 ||
-	    rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &found, NULL) < 0)
-		found = false;
-	if (!rg_arena_keep(trying->arena, &text, &trying->text) ||
-	    !rg_arena_copy(trying->arena, rg_str(path), &trying->file))
-		return rg_fail_memory(err);
-	trying->place = place;
-	trying->tool = tool;
-	if (!found || rg_str_blank(trying->text))
+	if (rg_setup_expand(trying->plan.root, user, trying->place->file, path, NULL) < 0 ||
+	    !path[0])
 		return ROGER_OK;
-	if (place->kind == RG_SETUP_MEMBER || place->kind == RG_SETUP_HOOKS)
+	r = rg_setup_target_find(&trying->plan, path, &target, err);
+	if (r < 0 || rg_str_blank(target->text))
+		return r;
+	trying->file = target->changed.file;
+	trying->text = target->text;
+	if (trying->place->path)
 		return try_json(trying, err);
 	r = check_table(trying, "[mcp_servers.roger.env]\n", err);
 	return r == ROGER_OK ? try_lines(trying, err) : r;
@@ -385,17 +371,25 @@ static int look_at(struct trying *trying, const struct rg_setup_place *place, co
 int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_list *ret_links,
 		 struct roger_err *err)
 {
-	struct trying trying = { .arena = arena, .root = root, .programs = { "roger" } };
+	const unsigned user = 1u << ROGER_SETUP_USER;
+	const struct roger_setup_request request = { 0 };
+	struct trying trying = { .plan = { .arena = arena, .request = &request },
+				 .programs = { "roger" } };
 	const struct rg_setup_place *place;
-	int i, r = ROGER_OK;
+	int r = ROGER_OK;
 
+	snprintf(trying.plan.root, sizeof trying.plan.root, "%s", root);
 	(void)rg_outside_own_program(trying.programs[1]);
 	if (!rg_outside_roger(trying.programs[2]))
 		trying.programs[2][0] = '\0';
-	for (place = rg_setup_places; place->file && r == ROGER_OK; place++)
-		for (i = 0; i < RG_SETUP_TOOL_COUNT && r == ROGER_OK; i++)
-			if (place->tools == 1u << i)
-				r = look_at(&trying, place, rg_setup_tools[i], err);
+	for (place = rg_setup_places; place->file && r == ROGER_OK; place++) {
+		trying.place = place;
+		trying.tool = rg_setup_tool_of(place);
+		if (*trying.tool && (place->scopes & ~user))
+			r = try_place(&trying, false, err);
+		if (*trying.tool && (place->scopes & user) && r == ROGER_OK)
+			r = try_place(&trying, true, err);
+	}
 	*ret_links = trying.links;
 	return r;
 }
