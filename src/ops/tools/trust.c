@@ -224,38 +224,19 @@ static int show_key(struct roger_trust_reply *reply, const struct rg_trust *trus
 	return r;
 }
 
-static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str text)
+/* Compute the digest of everything that the workspace asks for, in the form in which it is kept. */
+static int sum_up(struct roger_trust_reply *reply, const struct rg_trust *trust,
+		  struct rg_trusted *wish, struct roger_err *err)
 {
-	char head[64];
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char sha256[RG_DIGEST_DIGITS + 1];
 
-	snprintf(head, sizeof head, "%s %zu ", what, text.length);
-	rg_sha256_add(sha, head, strlen(head));
-	rg_sha256_add(sha, text.data, text.length);
-}
-
-/* Compute the digest of everything that the workspace asks for, in order. */
-static int sum_up(struct roger_trust_reply *reply, struct rg_trust *trust, struct roger_err *err)
-{
-	char sha256[RG_DIGEST_DIGITS + 1], owner[24];
-	struct rg_sha256 sha;
-	size_t i;
-
-	rg_sha256_init(&sha);
-	add_part(&sha, "mailbox", trust->root);
-	snprintf(owner, sizeof owner, "%lld", (long long)trust->owner);
-	add_part(&sha, "owner", rg_str(owner));
-	for (i = 0; i < reply->commands.count; i++) {
-		add_part(&sha, "setting", reply->commands.items[i].setting);
-		add_part(&sha, "command", reply->commands.items[i].sha256);
-	}
-	for (i = 0; i < reply->places.count; i++) {
-		add_part(&sha, "setting", reply->places.items[i].setting);
-		add_part(&sha, "path", reply->places.items[i].path);
-	}
-	for (i = 0; i < reply->tracked.count; i++)
-		add_part(&sha, "tracked", reply->tracked.items[i]);
-	add_part(&sha, "seal key", reply->seal_key);
-	rg_sha256_peek(&sha, sha256);
+	wish->path = trust->root;
+	wish->owner = trust->owner;
+	rg_record_encode(&rg_trusted_record, wish, &text);
+	if (text.failed)
+		return rg_fail_memory(err);
+	rg_sha256_hex(rg_buf_str(&text), sha256);
 	return rg_kept(rg_arena_copy(reply->memory, rg_str(sha256), &reply->sha256), err);
 }
 
@@ -280,7 +261,7 @@ static int show_trust(struct roger_trust_reply *reply, struct rg_trust *trust,
 	if (r == ROGER_OK)
 		r = show_key(reply, trust, wish, err);
 	if (r == ROGER_OK)
-		r = sum_up(reply, trust, err);
+		r = sum_up(reply, trust, wish, err);
 	rg_config_free(config);
 	return r == ROGER_OK && !rg_arena_copy(reply->memory, trust->root, &reply->workspace)
 		       ? rg_fail_memory(err)
