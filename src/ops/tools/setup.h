@@ -35,8 +35,6 @@ enum {
 enum {
 	RG_SETUP_PATH_BYTES = 4096,
 	RG_SETUP_FILE_BYTES_MAX = 32 << 20,
-	RG_SETUP_NAMES_MAX = 5,
-	RG_SETUP_MARK_BYTES = 64
 };
 
 enum rg_setup_kind {
@@ -79,6 +77,9 @@ struct rg_setup_hook {
 };
 extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an event */
 
+/* Begins a hook that comes with a repository: it is silent where roger is not installed. */
+#define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
+
 /* Settings that are printed for a person to paste, since setup cannot write them. */
 struct rg_setup_print {
 	const char *name, *tool;
@@ -111,28 +112,23 @@ struct rg_setup_plan {
 	size_t target_count;
 };
 
+/* One thing in one file: what a place of the table says, or one of its hooks. */
+struct rg_setup_piece {
+	const struct rg_setup_place *place;
+	const struct rg_setup_hook *hook; /* NULL: the place is none of hooks */
+	const char *tool;		  /* "": several tools share it */
+	struct rg_setup_target *target;
+};
+
 /* ------------------------------------------------------------------- plan -- */
 
 /*
- * Expand "{codex}/x" and the like to a path, "": no such file.  root: the project's folder, in
- * which it is unless it is the user's.
+ * Begin with a place of the table: find its tool, and its file of the user or else the project,
+ * which is read at the first call.  *ret_piece has no target: there is no such file.
  */
-RG_CHECKED int rg_setup_expand(const char *root, bool user, const char *name,
-			       char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
-
-/* Find the target of a path, read at the first call; a file that cannot be read is left alone. */
-RG_CHECKED int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
-				    struct rg_setup_target **ret_target, struct roger_err *err);
-
-/* Make an edit in the text of a target. */
-RG_CHECKED int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup_target *target,
-				     const struct rg_json_edit *edit, struct roger_err *err);
-
-/* How many of the folders that a path lies in are missing. */
-int64_t rg_setup_missing_folders(const char *path);
-
-/* The only tool of a place, or "" if several tools share it. */
-const char *rg_setup_tool_of(const struct rg_setup_place *place);
+RG_CHECKED int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+				   bool user, struct rg_setup_piece *ret_piece,
+				   struct roger_err *err);
 
 /* Put in, or cut out, everything that the table names. */
 RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err);
@@ -143,31 +139,13 @@ RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err
 RG_CHECKED int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,
 				struct roger_str *ret_text, struct roger_err *err);
 
-/*
- * The edit that puts one place of the table into the text of its file, or cuts it out, as the
- * request says.  hook: the one of the place, if it has hooks.
- */
-RG_CHECKED int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-				  const struct rg_setup_hook *hook, const char *tool,
-				  const struct rg_setup_target *target,
+/* Find what a piece is now: a member, a list with its hook, lines, a file; NULL data: none. */
+RG_CHECKED int rg_setup_look(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+			     struct roger_str *ret_there, struct roger_err *err);
+
+/* The edit that puts a piece into the text of its file, or cuts it out, as the request says. */
+RG_CHECKED int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
 				  struct rg_json_edit *ret_edit, struct roger_err *err);
-
-/* The path of a place, whose root is this folder, as names; how many. */
-size_t rg_setup_path(const struct rg_setup_place *place, const char *root,
-		     struct roger_str names[RG_SETUP_NAMES_MAX]);
-
-/*
- * What identifies a hook of roger's: "roger hook claude stop", or with a quote after roger where
- * its path needs one: the form that is in the text, else the first.  Is one there?
- */
-bool rg_setup_hook_mark(const struct rg_setup_hook *hook, const char *tool, struct roger_str text,
-			char mark[RG_SETUP_MARK_BYTES]);
-
-/* Find roger's lines in a text, with the comments around them. */
-bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit);
-
-/* Begins a hook that comes with a repository: it is silent where roger is not installed. */
-#define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
 
 /* ----------------------------------------------------------------- record -- */
 

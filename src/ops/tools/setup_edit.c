@@ -65,28 +65,86 @@ int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *t
 	return rg_kept(rg_arena_keep(plan->arena, &out, ret_text), err);
 }
 
-/* ------------------------------------------------------------------ texts -- */
+/* ---------------------------------------------------------------- looking -- */
 
-bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit)
+enum { NAMES_MAX = 5, MARK_BYTES = 64 };
+
+/* Where a member is, or an element that holds a mark. */
+struct spot {
+	struct roger_str names[NAMES_MAX];
+	struct roger_strs path;
+	char mark[MARK_BYTES];
+};
+
+/*
+ * Find the spot of a piece.  What identifies a hook of roger's is "roger hook claude stop", or with
+ * a quote after roger where its path needs one: the form that is in the text, else the first.
+ */
+static struct roger_str find_spot(const struct rg_setup_plan *plan,
+				  const struct rg_setup_piece *piece, struct spot *ret_spot)
+{
+	const char *const *name = piece->place->path;
+	const struct rg_setup_hook *hook = piece->hook;
+	const struct roger_str text = piece->target->text;
+	size_t count;
+
+	for (count = 0; name[count]; count++)
+		ret_spot->names[count] =
+			rg_str(strcmp(name[count], "{root}") == 0 ? plan->root : name[count]);
+	ret_spot->mark[0] = '\0';
+	if (hook) {
+		ret_spot->names[count++] = rg_str(hook->event);
+		snprintf(ret_spot->mark, MARK_BYTES, "roger' hook %s %s", piece->tool,
+			 hook->command);
+		if (!memmem(text.data, text.length, ret_spot->mark, strlen(ret_spot->mark)))
+			snprintf(ret_spot->mark, MARK_BYTES, "roger hook %s %s", piece->tool,
+				 hook->command);
+	}
+	ret_spot->path = (struct roger_strs){ ret_spot->names, count };
+	return rg_str(ret_spot->mark);
+}
+
+/* Find roger's lines in a text, with the comments around them. */
+static struct roger_str find_block(struct roger_str text, const char *mark)
 {
 	const char *start, *stop, *next, *end = text.data + text.length;
 	char begin[32], last[32];
 
-	snprintf(begin, sizeof begin, "%s roger:begin", lead);
-	snprintf(last, sizeof last, "%s roger:end", lead);
+	snprintf(begin, sizeof begin, "%s roger:begin", mark);
+	snprintf(last, sizeof last, "%s roger:end", mark);
 	start = memmem(text.data, text.length, begin, strlen(begin));
 	stop = start ? memmem(start, (size_t)(end - start), last, strlen(last)) : NULL;
 	if (!stop)
-		return false;
+		return (struct roger_str){ NULL, 0 };
 	/* An earlier begin without an end is not roger's. */
 	for (next = start; next;
 	     next = memmem(start + 1, (size_t)(stop - start - 1), begin, strlen(begin)))
 		start = next;
 	stop = memchr(stop, '\n', (size_t)(end - stop));
-	ret_edit->offset = (size_t)(start - text.data);
-	ret_edit->length = (size_t)((stop ? stop + 1 : end) - start);
-	return true;
+	return (struct roger_str){ start, (size_t)((stop ? stop + 1 : end) - start) };
 }
+
+int rg_setup_look(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+		  struct roger_str *ret_there, struct roger_err *err)
+{
+	const struct roger_str text = piece->target->text;
+	struct roger_str mark;
+	struct spot spot;
+
+	*ret_there = (struct roger_str){ NULL, 0 };
+	if (piece->place->kind == RG_SETUP_BLOCK) {
+		*ret_there = find_block(text, piece->place->mark);
+	} else if (piece->place->kind == RG_SETUP_FILE) {
+		if (memmem(text.data, text.length, "roger setup", 11))
+			*ret_there = text;
+	} else {
+		mark = find_spot(plan, piece, &spot);
+		return rg_json_edit_find(text, &spot.path, mark, ret_there, err);
+	}
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ texts -- */
 
 /* Copy a line without blanks and quotes, cut to 127 bytes. */
 static void squeeze_line(struct roger_str line, char to[128])
@@ -143,25 +201,23 @@ static int check_block(const struct rg_setup_place *place, struct roger_str text
 	return ROGER_OK;
 }
 
-/* Put lines between two comments into a text, or cut them out. */
-static int edit_block(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		      const char *tool, struct roger_str text, struct rg_json_edit *ret_edit,
-		      struct roger_err *err)
+/* Put lines between two comments into a text, in place of those that are there. */
+static int put_block(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+		     struct roger_str there, struct rg_json_edit *ret_edit, struct roger_err *err)
 {
+	const struct rg_setup_place *place = piece->place;
 	const char *close = strcmp(place->mark, "<!--") == 0 ? " -->" : "";
-	bool there = rg_setup_find_block(text, place->mark, ret_edit);
+	const struct roger_str text = piece->target->text;
 	struct rg_buf out = { .maximum = SIZE_MAX };
 	struct roger_str value;
 	int r;
 
-	if (plan->request->remove)
-		return ROGER_OK;
-	r = rg_setup_fill_in(plan, tool, place->value, &value, err);
-	if (r == ROGER_OK && !there)
+	r = rg_setup_fill_in(plan, piece->tool, place->value, &value, err);
+	if (r == ROGER_OK && !there.data)
 		r = check_block(place, text, err);
 	if (r < 0)
 		return r;
-	if (!there) {
+	if (!there.data) {
 		ret_edit->offset = text.length;
 		if (text.length && text.data[text.length - 1] != '\n')
 			rg_buf_add_char(&out, '\n');
@@ -174,46 +230,7 @@ static int edit_block(struct rg_setup_plan *plan, const struct rg_setup_place *p
 	return rg_kept(rg_arena_keep(plan->arena, &out, &ret_edit->text), err);
 }
 
-/* Replace the whole text of roger's own file, or empty it. */
-static int edit_file(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		     const char *tool, const struct rg_setup_target *target,
-		     struct rg_json_edit *ret_edit, struct roger_err *err)
-{
-	const struct roger_str text = target->text;
-	bool ours = memmem(text.data, text.length, "roger setup", 11);
-
-	if (ours || !target->there)
-		ret_edit->length = text.length;
-	else if (!plan->request->remove)
-		return rg_fail(err, ROGER_EDATA, 0,
-			       "it is not a file of roger; move it away, then set up again");
-	return plan->request->remove
-		       ? ROGER_OK
-		       : rg_setup_fill_in(plan, tool, place->value, &ret_edit->text, err);
-}
-
 /* ------------------------------------------------------------------- JSON -- */
-
-size_t rg_setup_path(const struct rg_setup_place *place, const char *root,
-		     struct roger_str names[RG_SETUP_NAMES_MAX])
-{
-	size_t count;
-
-	for (count = 0; place->path[count]; count++)
-		names[count] = rg_str(
-			strcmp(place->path[count], "{root}") == 0 ? root : place->path[count]);
-	return count;
-}
-
-bool rg_setup_hook_mark(const struct rg_setup_hook *hook, const char *tool, struct roger_str text,
-			char mark[RG_SETUP_MARK_BYTES])
-{
-	snprintf(mark, RG_SETUP_MARK_BYTES, "roger' hook %s %s", tool, hook->command);
-	if (memmem(text.data, text.length, mark, strlen(mark)))
-		return true;
-	snprintf(mark, RG_SETUP_MARK_BYTES, "roger hook %s %s", tool, hook->command);
-	return memmem(text.data, text.length, mark, strlen(mark));
-}
 
 /* True if an element with a hook of roger's has other commands, too. */
 static bool holds_others(struct roger_str element)
@@ -238,53 +255,37 @@ static bool is_others(const struct rg_setup_place *place, struct roger_str serve
 	       !memmem(server.data, server.length, word, sizeof word - 1);
 }
 
-static int find_value(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		      const struct rg_setup_hook *hook, const char *tool,
-		      struct roger_str *ret_value, struct roger_err *err)
+/* Put in or cut out a member or, in the array of its event, a hook. */
+static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+		     struct roger_str there, struct rg_json_edit *ret_edit, struct roger_err *err)
 {
+	const struct rg_setup_hook *hook = piece->hook;
 	const bool bare = hook && hook->tool == RG_COPILOT;
-	struct roger_str template;
-
-	if (!hook)
-		return rg_setup_fill_in(plan, tool, place->value, ret_value, err);
-	if (!rg_arena_print(
-		    plan->arena, &template,
-		    "{%s%s\"type\": \"command\", \"%s\": \"%s{shell} hook {tool} %s{as}\"%s}%s",
-		    hook->matched ? "\"matcher\": \"*\", " : "", bare ? "" : "\"hooks\": [{",
-		    bare ? "bash" : "command",
-		    plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "",
-		    hook->command, hook->more, bare ? "" : "]}"))
-		return rg_fail_memory(err);
-	return rg_setup_fill_in(plan, tool, template.data, ret_value, err);
-}
-
-/*
- * Put in or cut out a member or, in the array of its event, a hook.  Removing looks for what seems
- * to be roger's, for files that have no record or were rearranged.
- */
-static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		     const struct rg_setup_hook *hook, const char *tool, struct roger_str text,
-		     struct rg_json_edit *ret_edit, struct roger_err *err)
-{
-	struct roger_str names[RG_SETUP_NAMES_MAX], value, there;
-	struct roger_strs path = { names, rg_setup_path(place, plan->root, names) };
-	char mark[RG_SETUP_MARK_BYTES] = "";
+	const struct roger_str text = piece->target->text;
+	struct roger_str template = rg_str(piece->place->value), value, mark;
+	struct spot spot;
 	int r;
 
-	if (hook) {
-		names[path.count++] = rg_str(hook->event);
-		rg_setup_hook_mark(hook, tool, text, mark);
-	}
-	r = rg_json_edit_find(text, &path, rg_str(mark), &there, err);
-	if (r == ROGER_OK && plan->request->remove) {
-		if (!there.data || (!hook && is_others(place, there)))
-			return ROGER_OK;
-		r = rg_json_edit_cut(text, &path, rg_str(mark), ret_edit, err);
-	} else if (r == ROGER_OK) {
-		r = find_value(plan, place, hook, tool, &value, err);
+	mark = find_spot(plan, piece, &spot);
+	if (plan->request->remove && !hook && is_others(piece->place, there))
+		return ROGER_OK;
+	if (plan->request->remove) {
+		r = rg_json_edit_cut(text, &spot.path, mark, ret_edit, err);
+	} else {
+		if (hook &&
+		    !rg_arena_print(plan->arena, &template,
+				    "{%s%s\"type\": \"command\", \"%s\": \"%s{shell} hook {tool} "
+				    "%s{as}\"%s}%s",
+				    hook->matched ? "\"matcher\": \"*\", " : "",
+				    bare ? "" : "\"hooks\": [{", bare ? "bash" : "command",
+				    plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD
+										: "",
+				    hook->command, hook->more, bare ? "" : "]}"))
+			return rg_fail_memory(err);
+		r = rg_setup_fill_in(plan, piece->tool, template.data, &value, err);
 		if (r == ROGER_OK)
-			r = rg_json_edit_put(text, &path, value, rg_str(mark), plan->arena,
-					     ret_edit, err);
+			r = rg_json_edit_put(text, &spot.path, value, mark, plan->arena, ret_edit,
+					     err);
 	}
 	if (r == ROGER_OK && hook && there.data && !rg_json_edit_is_none(ret_edit) &&
 	    holds_others(there))
@@ -294,27 +295,39 @@ static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *pl
 	return r;
 }
 
-int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		       const struct rg_setup_hook *hook, const char *tool,
-		       const struct rg_setup_target *target, struct rg_json_edit *ret_edit,
-		       struct roger_err *err)
+/*
+ * Removing looks for what seems to be roger's, for files that have no record or were rearranged.
+ */
+int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+		       struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	const struct roger_str text = target->text;
-	struct roger_str old;
+	const struct roger_str text = piece->target->text;
+	const bool remove = plan->request->remove;
+	struct roger_str there;
 	size_t chars;
 	int r;
 
 	*ret_edit = (struct rg_json_edit){ 0 };
-	if (!plan->request->remove && !rg_utf8_count(text, &chars))
+	if (!remove && !rg_utf8_count(text, &chars))
 		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
-	if (place->kind == RG_SETUP_BLOCK)
-		r = edit_block(plan, place, tool, text, ret_edit, err);
-	else if (place->kind == RG_SETUP_FILE)
-		r = edit_file(plan, place, tool, target, ret_edit, err);
+	r = rg_setup_look(plan, piece, &there, err);
+	if (r < 0 || (remove && !there.data))
+		return r;
+	if (piece->place->path)
+		return edit_json(plan, piece, there, ret_edit, err);
+	/* Lines or a file that are roger's are replaced, or cut out. */
+	if (there.data)
+		*ret_edit = (struct rg_json_edit){ (size_t)(there.data - text.data), there.length };
+	if (remove)
+		return ROGER_OK;
+	if (piece->place->kind == RG_SETUP_BLOCK)
+		r = put_block(plan, piece, there, ret_edit, err);
+	else if (!there.data && piece->target->there)
+		return rg_fail(err, ROGER_EDATA, 0,
+			       "it is not a file of roger; move it away, then set up again");
 	else
-		r = edit_json(plan, place, hook, tool, text, ret_edit, err);
-	old = (struct roger_str){ text.data + ret_edit->offset, ret_edit->length };
-	if (r == ROGER_OK && rg_str_equal(old, ret_edit->text))
+		r = rg_setup_fill_in(plan, piece->tool, piece->place->value, &ret_edit->text, err);
+	if (r == ROGER_OK && rg_str_equal(there, ret_edit->text))
 		*ret_edit = (struct rg_json_edit){ 0 };
 	return r;
 }

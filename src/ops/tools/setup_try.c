@@ -31,10 +31,7 @@ struct trying {
 	char programs[3][RG_SETUP_PATH_BYTES];
 	struct roger_link_list links;
 
-	/* The place that is tried now, its tool, and its file with its text. */
-	const struct rg_setup_place *place;
-	const char *tool;
-	struct roger_str file, text;
+	struct rg_setup_piece piece; /* what is tried now */
 };
 
 /* Report a link; the rest is printed, and says what is wrong with it: "" if nothing is. */
@@ -53,8 +50,8 @@ static int report_link(struct trying *trying, const char *what, struct roger_err
 	va_end(arguments);
 	if (!kept)
 		return rg_fail_memory(err);
-	link->tool = rg_str(trying->tool);
-	link->file = trying->file;
+	link->tool = rg_str(trying->piece.tool);
+	link->file = trying->piece.target->changed.file;
 	link->works = !link->trouble.length;
 	return ROGER_OK;
 }
@@ -123,7 +120,7 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 	if (path[0] == '/' && !rg_outside_is_there(path))
 		return report_link(trying, what, err,
 				   "its program '%.100s' is gone; `roger setup %s` names this one",
-				   path, trying->tool);
+				   path, trying->piece.tool);
 	if (!ours)
 		return report_link(trying, what, err,
 				   "it is not the command that setup writes; not tried");
@@ -169,7 +166,7 @@ static int check_variable(struct trying *trying, struct roger_str name, struct r
 	for (i = 0; i < sizeof starts / sizeof *starts; i++)
 		telling |= rg_str_begins(name, starts[i]) && name.length > strlen(starts[i]);
 	if (!telling || rg_enum_find(plain, name) >= 0 ||
-	    !rg_workspace_below(trying->plan.root, trying->file.data))
+	    !rg_workspace_below(trying->plan.root, trying->piece.target->changed.file.data))
 		return ROGER_OK;
 	return report_link(trying, "environment", err,
 			   "its env sets %.*s, which may change what roger runs or whom it trusts; "
@@ -193,8 +190,9 @@ static int check_environment(struct trying *trying, const struct rg_value *env,
 /* Check the variables of a TOML table, whose lines are "NAME = ...". */
 static int check_table(struct trying *trying, const char *head, struct roger_err *err)
 {
-	const char *end = trying->text.data + trying->text.length;
-	const char *at = memmem(trying->text.data, trying->text.length, head, strlen(head));
+	const struct roger_str text = trying->piece.target->text;
+	const char *end = text.data + text.length;
+	const char *at = memmem(text.data, text.length, head, strlen(head));
 	struct roger_str rest = { at, at ? (size_t)(end - at) : 0 }, line;
 	int r = ROGER_OK;
 
@@ -214,7 +212,7 @@ static int try_server(struct trying *trying, const struct rg_value *server, stru
 {
 	struct rg_buf words = { .maximum = SIZE_MAX };
 	/* A command that was written by hand has no --for. */
-	const char *wanted[WANTED] = { "mcp", NULL, trying->tool };
+	const char *wanted[WANTED] = { "mcp", NULL, trying->piece.tool };
 	const struct rg_value *arg = NULL;
 	struct roger_str key, command;
 	size_t i = 0;
@@ -250,21 +248,17 @@ static struct roger_str find_setting(struct roger_str lines, const char *name)
 }
 
 /* Try the server in lines of TOML, or in the plugin, which does not list the server's arguments. */
-static int try_lines(struct trying *trying, struct roger_err *err)
+static int try_lines(struct trying *trying, struct roger_str lines, struct roger_err *err)
 {
-	struct rg_json_edit block = { 0, trying->text.length, trying->text };
-	struct roger_str lines, object, command, args;
+	const bool whole = trying->piece.place->kind == RG_SETUP_FILE;
+	struct roger_str object, command, args;
 	const struct rg_json *json;
 	char words[64];
-	const bool whole = trying->place->kind == RG_SETUP_FILE;
 
-	if (!whole && !rg_setup_find_block(trying->text, trying->place->mark, &block))
-		return ROGER_OK;
-	lines = (struct roger_str){ trying->text.data + block.offset, block.length };
 	command = find_setting(lines, whole ? "\nconst ROGER = " : "\ncommand = ");
 	if (rg_str_is(command, "null"))
 		return ROGER_OK; /* no server */
-	snprintf(words, sizeof words, "[\"mcp\",\"--for\",\"%s\"]", trying->tool);
+	snprintf(words, sizeof words, "[\"mcp\",\"--for\",\"%s\"]", trying->piece.tool);
 	args = whole ? rg_str(words) : find_setting(lines, "\nargs = ");
 	if (!rg_arena_print(trying->plan.arena, &object, "{\"command\":%.*s,\"args\":%.*s}",
 			    RG_STR_ARGS(command), RG_STR_ARGS(args)))
@@ -277,95 +271,84 @@ static int try_lines(struct trying *trying, struct roger_err *err)
 /* ------------------------------------------------------------------ hooks -- */
 
 /* Try the shell command of an entry, if it is this hook of roger's. */
-static int try_hook(struct trying *trying, const struct rg_setup_hook *hook,
-		    const struct rg_value *entry, struct roger_err *err)
+static int try_hook(struct trying *trying, const struct rg_value *entry, struct roger_err *err)
 {
-	const char *const wanted[WANTED] = { "hook", trying->tool, hook->command };
+	const struct rg_setup_hook *hook = trying->piece.hook;
+	const char *const wanted[WANTED] = { "hook", trying->piece.tool, hook->command };
 	static const char guard[] = RG_SETUP_GUARD;
-	struct roger_str command = rg_json_str(rg_json_member(entry, "command"));
-	char what[64], mark[RG_SETUP_MARK_BYTES];
+	struct roger_str command;
+	char what[64];
 
-	if (!command.length)
-		command = rg_json_str(rg_json_member(entry, "bash"));
-	if (!rg_setup_hook_mark(hook, trying->tool, command, mark))
+	command = rg_json_str(rg_json_member(entry, hook->tool == RG_COPILOT ? "bash" : "command"));
+	snprintf(what, sizeof what, "hook %s %s", trying->piece.tool, hook->command);
+	if (!command.length || !strstr(command.data, what))
 		return ROGER_OK;
 	if (rg_str_begins(command, guard))
 		command = rg_str(command.data + sizeof guard - 1);
 	snprintf(what, sizeof what, "hook at %s", hook->event);
 	return try_command(trying, what, command, wanted,
-			   inputs[rg_enum_find(rg_setup_tools, rg_str(trying->tool))], err);
-}
-
-/* Try all hooks.  Some tools have a list of hooks in each entry of an event. */
-static int try_hooks(struct trying *trying, const struct rg_value *events, struct roger_err *err)
-{
-	const struct rg_value *entry, *inner;
-	const struct rg_setup_hook *hook;
-	struct roger_str key;
-	size_t i, k;
-	int r = ROGER_OK;
-
-	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++) {
-		/* A hook that waits for mail is not tried. */
-		if (!(hook->tool & trying->place->tools) || strcmp(hook->command, "idle") == 0)
-			continue;
-		i = 0;
-		while (r == ROGER_OK &&
-		       rg_json_next(rg_json_member(events, hook->event), &i, &key, &entry)) {
-			r = try_hook(trying, hook, entry, err);
-			k = 0;
-			while (r == ROGER_OK &&
-			       rg_json_next(rg_json_member(entry, "hooks"), &k, &key, &inner))
-				r = try_hook(trying, hook, inner, err);
-		}
-	}
-	return r;
+			   inputs[rg_enum_find(rg_setup_tools, rg_str(trying->piece.tool))], err);
 }
 
 /* -------------------------------------------------------------------- all -- */
 
-static int try_json(struct trying *trying, struct roger_err *err)
+/* Try what is there of a piece.  Some tools have a list of hooks in each entry of an event. */
+static int try_piece(struct trying *trying, struct roger_err *err)
 {
-	const bool hooks = trying->place->kind == RG_SETUP_HOOKS;
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	struct roger_str names[RG_SETUP_NAMES_MAX];
-	const struct rg_value *value;
-	struct roger_err why;
-	size_t i, count = rg_setup_path(trying->place, trying->plan.root, names);
+	const struct rg_value *root, *inner = NULL;
+	struct roger_str there, key;
+	size_t i = 0;
 	int r;
 
-	if (rg_json_read_lenient(trying->text, &json, &why) < 0)
-		return report_link(trying, hooks ? "hooks" : "server", err, "%s", why.message);
-	value = rg_json_root(json);
-	/* A top-level "env" is for all programs that the tool starts. */
-	r = check_environment(trying, rg_json_member(value, "env"), err);
-	for (i = 0; i < count; i++)
-		value = rg_json_member_of(value, names[i]);
-	if (r < 0 || rg_json_kind(value) != RG_JSON_OBJECT)
+	/* What has another shape is none of roger's. */
+	r = rg_setup_look(&trying->plan, &trying->piece, &there, err);
+	if (r < 0 || !there.data)
+		return r == ROGER_EDATA ? ROGER_OK : r;
+	if (!trying->piece.place->path)
+		return try_lines(trying, there, err);
+	r = rg_json_read_lenient(there, &json, err);
+	root = rg_json_root(json);
+	if (r < 0 || rg_json_kind(root) != RG_JSON_OBJECT)
 		return r;
-	return hooks ? try_hooks(trying, value, err) : try_server(trying, value, err);
+	if (!trying->piece.hook)
+		return try_server(trying, root, err);
+	r = try_hook(trying, root, err);
+	while (r == ROGER_OK && rg_json_next(rg_json_member(root, "hooks"), &i, &key, &inner))
+		r = try_hook(trying, inner, err);
+	return r;
 }
 
 /* Try a place of one tool; of a user's or of the project. */
-static int try_place(struct trying *trying, bool user, struct roger_err *err)
+static int try_place(struct trying *trying, const struct rg_setup_place *place, bool user,
+		     struct roger_err *err)
 {
-	struct rg_setup_target *target;
-	char path[RG_SETUP_PATH_BYTES];
-	int r;
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	const bool hooks = place->kind == RG_SETUP_HOOKS;
+	const struct rg_setup_hook *hook;
+	struct roger_err why;
+	int r = rg_setup_piece_find(&trying->plan, place, user, &trying->piece, err);
 
 	/* A missing HOME, or a file that cannot be read, is not reported. */
-	if (rg_setup_expand(trying->plan.root, user, trying->place->file, path, NULL) < 0 ||
-	    !path[0])
-		return ROGER_OK;
-	r = rg_setup_target_find(&trying->plan, path, &target, err);
-	if (r < 0 || rg_str_blank(target->text))
-		return r;
-	trying->file = target->changed.file;
-	trying->text = target->text;
-	if (trying->place->path)
-		return try_json(trying, err);
-	r = check_table(trying, "[mcp_servers.roger.env]\n", err);
-	return r == ROGER_OK ? try_lines(trying, err) : r;
+	if (r < 0 || !*trying->piece.tool || !trying->piece.target ||
+	    rg_str_blank(trying->piece.target->text))
+		return r == ROGER_EUSAGE ? ROGER_OK : r;
+	/* A top-level "env" is for all programs that the tool starts. */
+	if (!place->path)
+		r = check_table(trying, "[mcp_servers.roger.env]\n", err);
+	else if (rg_json_read_lenient(trying->piece.target->text, &json, &why) < 0)
+		return report_link(trying, hooks ? "hooks" : "server", err, "%s", why.message);
+	else
+		r = check_environment(trying, rg_json_member(rg_json_root(json), "env"), err);
+	if (r == ROGER_OK && !hooks)
+		r = try_piece(trying, err);
+	for (hook = rg_setup_hooks; hooks && hook->event && r == ROGER_OK; hook++) {
+		trying->piece.hook = hook;
+		/* A hook that waits for mail is not tried. */
+		if ((hook->tool & place->tools) && strcmp(hook->command, "idle") != 0)
+			r = try_piece(trying, err);
+	}
+	return r;
 }
 
 int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_list *ret_links,
@@ -383,12 +366,10 @@ int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_lis
 	if (!rg_outside_roger(trying.programs[2]))
 		trying.programs[2][0] = '\0';
 	for (place = rg_setup_places; place->file && r == ROGER_OK; place++) {
-		trying.place = place;
-		trying.tool = rg_setup_tool_of(place);
-		if (*trying.tool && (place->scopes & ~user))
-			r = try_place(&trying, false, err);
-		if (*trying.tool && (place->scopes & user) && r == ROGER_OK)
-			r = try_place(&trying, true, err);
+		if (place->scopes & ~user)
+			r = try_place(&trying, place, false, err);
+		if (r == ROGER_OK && (place->scopes & user))
+			r = try_place(&trying, place, true, err);
 	}
 	*ret_links = trying.links;
 	return r;
