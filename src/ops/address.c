@@ -161,18 +161,6 @@ static int find_place(struct seeking *seeking, const struct roger_message *wante
 	return r;
 }
 
-/* True if the list has the message. */
-static bool has_message(const struct roger_message_list *messages,
-			const struct roger_message *message)
-{
-	size_t i;
-
-	for (i = 0; i < messages->count; i++)
-		if (messages->items[i].position == message->position)
-			return true;
-	return false;
-}
-
 /* Add the messages with the wanted number to fit, each once. */
 static int keep_numbered(struct seeking *seeking, const struct roger_message *wanted,
 			 const struct roger_message_list *among, struct roger_message_list *fit,
@@ -182,7 +170,7 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
 
 	for (i = 0; i < among->count; i++) {
 		if (!rg_message_same_send(wanted, &among->items[i]) ||
-		    has_message(fit, &among->items[i]))
+		    rg_messages_find(fit, among->items[i].id))
 			continue;
 		if (!rg_arena_append(seeking->scratch, &fit->items, &fit->count, &among->items[i],
 				     sizeof among->items[i]))
