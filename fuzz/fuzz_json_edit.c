@@ -30,28 +30,31 @@ static struct roger_str apply(struct roger_str text, const struct rg_json_edit *
 static void check(struct roger_str text, const struct roger_strs *path, struct roger_str value,
 		  struct roger_str mark, struct rg_arena *arena)
 {
+	struct rg_json_spot spot;
 	struct rg_json_edit edit;
-	struct roger_str after, found;
+	struct roger_str after;
 	struct roger_err err;
 	int r;
 
-	r = rg_json_edit_put(text, path, value, mark, arena, &edit, &err);
+	r = rg_json_spot_find(text, path, mark, &spot, &err);
 	if (r < 0) {
 		rg_assert(!strncmp(err.message, "line ", 5) && !strchr(err.message, '\n'));
 		return;
 	}
+	r = rg_json_spot_put(&spot, value, arena, &edit, &err);
+	rg_assert(r == ROGER_OK);
 	after = apply(text, &edit, arena);
-	r = rg_json_edit_put(after, path, value, mark, arena, &edit, &err);
+	r = rg_json_spot_find(after, path, mark, &spot, &err);
+	rg_assert(r == ROGER_OK && spot.value.data);
+	r = rg_json_spot_put(&spot, value, arena, &edit, &err);
 	rg_assert(r == ROGER_OK && rg_json_edit_is_none(&edit));
-	r = rg_json_edit_find(after, path, mark, &found, &err);
-	rg_assert(r == ROGER_OK && found.data);
 	do {
-		r = rg_json_edit_cut(after, path, mark, &edit, &err);
-		rg_assert(r == ROGER_OK && edit.length);
+		edit = rg_json_spot_cut(&spot);
+		rg_assert(edit.length);
 		after = apply(after, &edit, arena);
-		r = rg_json_edit_find(after, path, mark, &found, &err);
+		r = rg_json_spot_find(after, path, mark, &spot, &err);
 		rg_assert(r == ROGER_OK);
-	} while (found.data); /* people may have it twice */
+	} while (spot.value.data); /* people may have it twice */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

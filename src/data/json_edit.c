@@ -10,17 +10,6 @@
  * nothing.
  */
 
-/* An object or array, and in it the item that was looked for. */
-struct container {
-	const char *open, *close; /* its brackets */
-	const char *first;	  /* its first item; NULL: it is empty */
-	const char *key;	  /* the item: its name, or in an array its value; NULL: none */
-	const char *start, *end;  /* of its value */
-	const char *before;	  /* behind the item before it; NULL: it is the first */
-	const char *after;	  /* the item after it; NULL: it is the last */
-	const char *twice;	  /* where the name comes a second time; NULL: nowhere */
-};
-
 /* Skip blanks and comments. */
 static const char *skip_blanks(const char *at)
 {
@@ -71,15 +60,18 @@ static bool is_name(const char *key, struct roger_str name)
 
 /*
  * Read an object or array from its bracket, and find in it the member of that name or, with a
- * mark, the first element whose text holds the mark.
+ * mark, the first element whose text holds the mark.  Returns where the name comes a second time.
  */
-static struct container read_container(const char *at, struct roger_str name, struct roger_str mark)
+static const char *read_container(const char *at, struct roger_str name, struct roger_str mark,
+				  struct rg_json_spot *spot)
 {
-	struct container found = { .open = at };
-	const char *key, *start, *last = NULL;
+	const char *key, *start, *last = NULL, *twice = NULL;
 	const bool named = *at == '{';
 	bool is;
 
+	spot->open = at;
+	spot->first = spot->key = spot->before = spot->after = NULL;
+	spot->value = (struct roger_str){ NULL, 0 };
 	for (at = skip_blanks(at + 1); *at != '}' && *at != ']';
 	     at = skip_blanks(at + (*at == ','))) {
 		/* Between a name and its value is a colon. */
@@ -89,30 +81,23 @@ static struct container read_container(const char *at, struct roger_str name, st
 		is = mark.length
 			     ? memmem(start, (size_t)(at - start), mark.data, mark.length) != NULL
 			     : named && is_name(key, name);
-		if (!found.first)
-			found.first = key;
-		if (found.key && !found.after)
-			found.after = key;
-		if (found.key && is && !mark.length)
-			found.twice = key;
-		if (!found.key && is) {
-			found.key = key;
-			found.start = start;
-			found.end = at;
-			found.before = last;
+		if (!spot->first)
+			spot->first = key;
+		if (spot->key && !spot->after)
+			spot->after = key;
+		if (spot->key && is && !mark.length)
+			twice = key;
+		if (!spot->key && is) {
+			spot->key = key;
+			spot->value = (struct roger_str){ start, (size_t)(at - start) };
+			spot->before = last;
 		}
 		last = at;
 		at = skip_blanks(at);
 	}
-	found.close = at;
-	return found;
+	spot->close = at;
+	return twice;
 }
-
-/* The deepest container that exists along a path, and the wanted item in it. */
-struct place {
-	struct container container;
-	size_t step; /* how many names of the path lead to it */
-};
 
 static int fail_at(struct roger_str text, const char *at, struct roger_str name,
 		   const char *expected, struct roger_err *err)
@@ -122,42 +107,37 @@ static int fail_at(struct roger_str text, const char *at, struct roger_str name,
 		       name.length ? ": " : "", expected);
 }
 
-/*
- * Find the item at the end of a path.  With a mark the path leads to an array, in which an element
- * that holds the mark is looked for.
- */
-static int find_place(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
-		      struct place *ret_place, struct roger_err *err)
+int rg_json_spot_find(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
+		      struct rg_json_spot *ret_spot, struct roger_err *err)
 {
-	const bool marked = mark.length != 0;
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct rg_json_spot spot = { .text = text, .path = path, .array = mark.length != 0 };
 	struct roger_str name = RG_STR("");
-	struct place place = { 0 };
-	const char *at;
-	bool array;
+	const char *at, *twice;
+	bool last;
 	int r;
 
-	*ret_place = place;
+	rg_assert(path->count);
+	*ret_spot = spot;
 	if (rg_str_blank(text))
 		return ROGER_OK;
 	r = rg_json_read_lenient(text, &json, err);
 	if (r < 0)
 		return r;
 	at = skip_blanks(text.data + (rg_str_begins(text, "\xef\xbb\xbf") ? 3 : 0));
-	for (;; place.step++, at = place.container.start) {
-		array = marked && place.step == path->count;
-		if (*at != (array ? '[' : '{'))
-			return fail_at(text, at, name, array ? "an array" : "an object", err);
-		name = array ? RG_STR("") : path->items[place.step];
-		place.container = read_container(at, name, array ? mark : RG_STR(""));
+	for (;; spot.step++, at = spot.value.data) {
+		last = spot.array && spot.step == path->count;
+		if (*at != (last ? '[' : '{'))
+			return fail_at(text, at, name, last ? "an array" : "an object", err);
+		name = last ? RG_STR("") : path->items[spot.step];
+		twice = read_container(at, name, last ? mark : RG_STR(""), &spot);
 		/* A name that comes twice is refused, since programs disagree on which counts. */
-		if (place.container.twice)
-			return fail_at(text, place.container.twice, RG_STR(""), "each name once",
-				       err);
-		if (!place.container.key || place.step + !marked == path->count)
+		if (twice)
+			return fail_at(text, twice, RG_STR(""), "each name once", err);
+		if (!spot.key || spot.step + !spot.array == path->count)
 			break;
 	}
-	*ret_place = place;
+	*ret_spot = spot;
 	return ROGER_OK;
 }
 
@@ -202,16 +182,15 @@ static void add_break(struct roger_str indent, size_t level, struct rg_buf *out)
 }
 
 /* Print the missing part of the path, and in it the value: "b": {"c": VALUE}, a line each. */
-static void add_path(const struct place *place, const struct roger_strs *path,
-		     struct roger_str value, bool array, struct roger_str indent,
-		     struct rg_buf *out)
+static void add_path(const struct rg_json_spot *spot, struct roger_str value,
+		     struct roger_str indent, struct rg_buf *out)
 {
-	const size_t missing = path->count - place->step;
-	const size_t deepest = missing ? missing - !array : 0;
+	const size_t missing = spot->path->count - spot->step;
+	const size_t deepest = missing ? missing - !spot->array : 0;
 	size_t i;
 
 	for (i = 0; i < missing; i++) {
-		rg_json_add_string(out, path->items[place->step + i]);
+		rg_json_add_string(out, spot->path->items[spot->step + i]);
 		rg_buf_add_text(out, i < deepest ? (i + 1 < missing ? ": {" : ": [") : ": ");
 		if (i < deepest)
 			add_break(indent, i + 1, out);
@@ -224,104 +203,76 @@ static void add_path(const struct place *place, const struct roger_strs *path,
 }
 
 /* Insert an item before the first one of a container, with the same blanks before it. */
-static void insert_item(struct roger_str text, const struct place *place,
-			const struct roger_strs *path, struct roger_str value, bool array,
-			struct rg_json_edit *ret_edit, struct rg_buf *out)
+static struct rg_json_edit insert_item(const struct rg_json_spot *spot, struct roger_str value,
+				       struct rg_buf *out)
 {
-	const struct container *container = &place->container;
-	const char *first = container->first, *inside = container->open + 1;
-	struct roger_str outer = indent_of(text, container->open), indent;
+	const char *inside = spot->open + 1;
+	struct roger_str outer = indent_of(spot->text, spot->open), indent;
+	struct rg_json_edit edit = { .offset = (size_t)(inside - spot->text.data) };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf inner = { .maximum = SIZE_MAX };
 
-	*ret_edit =
-		(struct rg_json_edit){ .offset = (size_t)((first ? first : inside) - text.data) };
-	if (first) {
-		indent = blanks_before(text, first);
-		add_path(place, path, value, array, indent, out);
+	if (spot->first) {
+		indent = blanks_before(spot->text, spot->first);
+		add_path(spot, value, indent, out);
 		rg_buf_add_char(out, ',');
 		rg_buf_add_str(out, indent.length ? indent : RG_STR(" "));
-		return;
+		edit.offset = (size_t)(spot->first - spot->text.data);
+		return edit;
 	}
 	rg_buf_printf(&inner, "%.*s  ", RG_STR_ARGS(outer));
 	rg_buf_add_str(out, rg_buf_str(&inner));
-	add_path(place, path, value, array, rg_buf_str(&inner), out);
+	add_path(spot, value, rg_buf_str(&inner), out);
 	out->failed |= inner.failed;
 	/* Keep what is between the brackets if it may be a comment. */
-	if (memchr(inside, '/', (size_t)(container->close - inside)))
-		return;
-	ret_edit->length = (size_t)(container->close - inside);
+	if (memchr(inside, '/', (size_t)(spot->close - inside)))
+		return edit;
 	rg_buf_add_str(out, outer);
+	edit.length = (size_t)(spot->close - inside);
+	return edit;
 }
 
-int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struct roger_str value,
-		     struct roger_str mark, struct rg_arena *arena, struct rg_json_edit *ret_edit,
-		     struct roger_err *err)
+int rg_json_spot_put(const struct rg_json_spot *spot, struct roger_str value,
+		     struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	struct roger_str into = rg_str_blank(text) ? RG_STR("{}\n") : text, old;
-	struct rg_buf out = { .maximum = SIZE_MAX }, whole = { .maximum = SIZE_MAX };
-	struct rg_json_edit edit;
-	struct place place;
-	int r;
+	static const char object[] = "{}\n";
+	struct rg_buf out = { .maximum = SIZE_MAX };
+	struct rg_json_spot made = *spot;
 
-	rg_assert(path->count);
 	*ret_edit = (struct rg_json_edit){ 0 };
-	r = find_place(into, path, mark, &place, err);
-	if (r < 0)
-		return r;
-	if (place.container.key) {
-		old = (struct roger_str){ place.container.start,
-					  (size_t)(place.container.end - place.container.start) };
-		if (is_same_value(old, value))
-			return ROGER_OK;
-		edit = (struct rg_json_edit){ (size_t)(old.data - into.data), old.length };
-		rg_buf_add_str(&out, value);
-	} else {
-		insert_item(into, &place, path, value, mark.length, &edit, &out);
-	}
-	if (!rg_arena_keep(arena, &out, &edit.text))
-		return rg_fail_memory(err);
-	*ret_edit = edit;
-	if (into.data == text.data)
+	if (spot->key && is_same_value(spot->value, value))
 		return ROGER_OK;
-	rg_json_edit_apply(into, &edit, &whole);
-	*ret_edit = (struct rg_json_edit){ .length = text.length };
-	return rg_kept(rg_arena_keep(arena, &whole, &ret_edit->text), err);
+	if (spot->key) {
+		*ret_edit = (struct rg_json_edit){ (size_t)(spot->value.data - spot->text.data),
+						   spot->value.length };
+		rg_buf_add_str(&out, value);
+	} else if (spot->open) {
+		*ret_edit = insert_item(spot, value, &out);
+	} else {
+		/* All of an empty text becomes an object. */
+		made.text = rg_str(object);
+		made.open = object;
+		made.close = object + 1;
+		rg_buf_add_char(&out, '{');
+		(void)insert_item(&made, value, &out);
+		rg_buf_add_text(&out, object + 1);
+		ret_edit->length = spot->text.length;
+	}
+	return rg_kept(rg_arena_keep(arena, &out, &ret_edit->text), err);
 }
 
-int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
-		     struct rg_json_edit *ret_edit, struct roger_err *err)
+struct rg_json_edit rg_json_spot_cut(const struct rg_json_spot *spot)
 {
-	const struct container *item;
 	const char *from, *to;
-	struct place place;
-	int r;
 
-	*ret_edit = (struct rg_json_edit){ 0 };
-	r = find_place(text, path, mark, &place, err);
-	item = &place.container;
-	if (r < 0 || !item->key)
-		return r;
+	if (!spot->key)
+		return (struct rg_json_edit){ 0 };
 	/* Cut the comma before the item, too; or the first item up to the next one; or the only
 	 * item with all between the brackets. */
-	from = item->before ? item->before : item->after ? item->key : item->open + 1;
-	to = item->before ? item->end : item->after ? item->after : item->close;
-	ret_edit->offset = (size_t)(from - text.data);
-	ret_edit->length = (size_t)(to - from);
-	return ROGER_OK;
-}
-
-int rg_json_edit_find(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
-		      struct roger_str *ret_value, struct roger_err *err)
-{
-	struct place place;
-	int r = find_place(text, path, mark, &place, err);
-
-	*ret_value = (struct roger_str){ 0 };
-	if (place.container.key)
-		*ret_value =
-			(struct roger_str){ place.container.start,
-					    (size_t)(place.container.end - place.container.start) };
-	return r;
+	from = spot->before ? spot->before : spot->after ? spot->key : spot->open + 1;
+	to = spot->before  ? spot->value.data + spot->value.length
+	     : spot->after ? spot->after
+			   : spot->close;
+	return (struct rg_json_edit){ (size_t)(from - spot->text.data), (size_t)(to - from) };
 }
 
 void rg_json_edit_apply(struct roger_str text, const struct rg_json_edit *edit, struct rg_buf *out)

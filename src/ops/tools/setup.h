@@ -139,9 +139,15 @@ RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err
 RG_CHECKED int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,
 				struct roger_str *ret_text, struct roger_err *err);
 
-/* Find what a piece is now: a member, a list with its hook, lines, a file; NULL data: none. */
+/* What a piece is now: a member, a list with its hook, lines, or a file. */
+struct rg_setup_there {
+	struct roger_str text;	  /* NULL data: it is not there */
+	struct rg_json_spot spot; /* for a member or hook; it borrows the next two */
+	struct roger_strs path;
+	struct roger_str names[5];
+};
 RG_CHECKED int rg_setup_look(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-			     struct roger_str *ret_there, struct roger_err *err);
+			     struct rg_setup_there *ret_there, struct roger_err *err);
 
 /* The edit that puts a piece into the text of its file, or cuts it out, as the request says. */
 RG_CHECKED int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,

@@ -67,41 +67,30 @@ int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *t
 
 /* ---------------------------------------------------------------- looking -- */
 
-enum { NAMES_MAX = 5, MARK_BYTES = 64 };
-
-/* Where a member is, or an element that holds a mark. */
-struct spot {
-	struct roger_str names[NAMES_MAX];
-	struct roger_strs path;
-	char mark[MARK_BYTES];
-};
-
 /*
- * Find the spot of a piece.  What identifies a hook of roger's is "roger hook claude stop", or with
- * a quote after roger where its path needs one: the form that is in the text, else the first.
+ * Find the member of a piece, or the element with its hook.  What identifies a hook of roger's is
+ * "roger hook claude stop", or with a quote after roger where its path needs one.
  */
-static struct roger_str find_spot(const struct rg_setup_plan *plan,
-				  const struct rg_setup_piece *piece, struct spot *ret_spot)
+static int find_spot(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+		     struct rg_setup_there *there, struct roger_err *err)
 {
 	const char *const *name = piece->place->path;
 	const struct rg_setup_hook *hook = piece->hook;
 	const struct roger_str text = piece->target->text;
+	char mark[64] = "";
 	size_t count;
 
 	for (count = 0; name[count]; count++)
-		ret_spot->names[count] =
+		there->names[count] =
 			rg_str(strcmp(name[count], "{root}") == 0 ? plan->root : name[count]);
-	ret_spot->mark[0] = '\0';
 	if (hook) {
-		ret_spot->names[count++] = rg_str(hook->event);
-		snprintf(ret_spot->mark, MARK_BYTES, "roger' hook %s %s", piece->tool,
-			 hook->command);
-		if (!memmem(text.data, text.length, ret_spot->mark, strlen(ret_spot->mark)))
-			snprintf(ret_spot->mark, MARK_BYTES, "roger hook %s %s", piece->tool,
-				 hook->command);
+		there->names[count++] = rg_str(hook->event);
+		snprintf(mark, sizeof mark, "roger' hook %s %s", piece->tool, hook->command);
+		if (!memmem(text.data, text.length, mark, strlen(mark)))
+			snprintf(mark, sizeof mark, "roger hook %s %s", piece->tool, hook->command);
 	}
-	ret_spot->path = (struct roger_strs){ ret_spot->names, count };
-	return rg_str(ret_spot->mark);
+	there->path = (struct roger_strs){ there->names, count };
+	return rg_json_spot_find(text, &there->path, rg_str(mark), &there->spot, err);
 }
 
 /* Find roger's lines in a text, with the comments around them. */
@@ -125,23 +114,22 @@ static struct roger_str find_block(struct roger_str text, const char *mark)
 }
 
 int rg_setup_look(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		  struct roger_str *ret_there, struct roger_err *err)
+		  struct rg_setup_there *ret_there, struct roger_err *err)
 {
 	const struct roger_str text = piece->target->text;
-	struct roger_str mark;
-	struct spot spot;
+	int r = ROGER_OK;
 
-	*ret_there = (struct roger_str){ NULL, 0 };
+	*ret_there = (struct rg_setup_there){ 0 };
 	if (piece->place->kind == RG_SETUP_BLOCK) {
-		*ret_there = find_block(text, piece->place->mark);
+		ret_there->text = find_block(text, piece->place->mark);
 	} else if (piece->place->kind == RG_SETUP_FILE) {
 		if (memmem(text.data, text.length, "roger setup", 11))
-			*ret_there = text;
+			ret_there->text = text;
 	} else {
-		mark = find_spot(plan, piece, &spot);
-		return rg_json_edit_find(text, &spot.path, mark, ret_there, err);
+		r = find_spot(plan, piece, ret_there, err);
+		ret_there->text = ret_there->spot.value;
 	}
-	return ROGER_OK;
+	return r;
 }
 
 /* ------------------------------------------------------------------ texts -- */
@@ -257,20 +245,17 @@ static bool is_others(const struct rg_setup_place *place, struct roger_str serve
 
 /* Put in or cut out a member or, in the array of its event, a hook. */
 static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		     struct roger_str there, struct rg_json_edit *ret_edit, struct roger_err *err)
+		     const struct rg_setup_there *there, struct rg_json_edit *ret_edit,
+		     struct roger_err *err)
 {
 	const struct rg_setup_hook *hook = piece->hook;
 	const bool bare = hook && hook->tool == RG_COPILOT;
-	const struct roger_str text = piece->target->text;
-	struct roger_str template = rg_str(piece->place->value), value, mark;
-	struct spot spot;
-	int r;
+	struct roger_str template = rg_str(piece->place->value), value;
+	int r = ROGER_OK;
 
-	mark = find_spot(plan, piece, &spot);
-	if (plan->request->remove && !hook && is_others(piece->place, there))
-		return ROGER_OK;
 	if (plan->request->remove) {
-		r = rg_json_edit_cut(text, &spot.path, mark, ret_edit, err);
+		if (hook || !is_others(piece->place, there->text))
+			*ret_edit = rg_json_spot_cut(&there->spot);
 	} else {
 		if (hook &&
 		    !rg_arena_print(plan->arena, &template,
@@ -284,11 +269,10 @@ static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_piece *pi
 			return rg_fail_memory(err);
 		r = rg_setup_fill_in(plan, piece->tool, template.data, &value, err);
 		if (r == ROGER_OK)
-			r = rg_json_edit_put(text, &spot.path, value, mark, plan->arena, ret_edit,
-					     err);
+			r = rg_json_spot_put(&there->spot, value, plan->arena, ret_edit, err);
 	}
-	if (r == ROGER_OK && hook && there.data && !rg_json_edit_is_none(ret_edit) &&
-	    holds_others(there))
+	if (r == ROGER_OK && hook && there->text.data && !rg_json_edit_is_none(ret_edit) &&
+	    holds_others(there->text))
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "it holds roger's hook in one list with others; take roger's out by "
 			       "hand");
@@ -303,6 +287,7 @@ int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_piece *
 {
 	const struct roger_str text = piece->target->text;
 	const bool remove = plan->request->remove;
+	struct rg_setup_there found;
 	struct roger_str there;
 	size_t chars;
 	int r;
@@ -310,11 +295,12 @@ int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_piece *
 	*ret_edit = (struct rg_json_edit){ 0 };
 	if (!remove && !rg_utf8_count(text, &chars))
 		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
-	r = rg_setup_look(plan, piece, &there, err);
+	r = rg_setup_look(plan, piece, &found, err);
+	there = found.text;
 	if (r < 0 || (remove && !there.data))
 		return r;
 	if (piece->place->path)
-		return edit_json(plan, piece, there, ret_edit, err);
+		return edit_json(plan, piece, &found, ret_edit, err);
 	/* Lines or a file that are roger's are replaced, or cut out. */
 	if (there.data)
 		*ret_edit = (struct rg_json_edit){ (size_t)(there.data - text.data), there.length };

@@ -297,17 +297,18 @@ static int try_piece(struct trying *trying, struct roger_err *err)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	const struct rg_value *root, *inner = NULL;
-	struct roger_str there, key;
+	struct rg_setup_there there;
+	struct roger_str key;
 	size_t i = 0;
 	int r;
 
 	/* What has another shape is none of roger's. */
 	r = rg_setup_look(&trying->plan, &trying->piece, &there, err);
-	if (r < 0 || !there.data)
+	if (r < 0 || !there.text.data)
 		return r == ROGER_EDATA ? ROGER_OK : r;
 	if (!trying->piece.place->path)
-		return try_lines(trying, there, err);
-	r = rg_json_read_lenient(there, &json, err);
+		return try_lines(trying, there.text, err);
+	r = rg_json_read_lenient(there.text, &json, err);
 	root = rg_json_root(json);
 	if (r < 0 || rg_json_kind(root) != RG_JSON_OBJECT)
 		return r;
