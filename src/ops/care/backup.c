@@ -27,12 +27,8 @@ struct making {
 	struct roger *roger;
 	struct rg_arena *arena;
 	struct rg_backup backup;
-	struct rg_backup_file *files;
-	size_t count;
-	struct {
-		struct part *items;
-		size_t count;
-	} parts;
+	struct part *parts; /* of its files, one each */
+	size_t part_count;
 };
 
 static int add_file(struct making *making, struct roger_str name, int64_t bytes,
@@ -40,10 +36,10 @@ static int add_file(struct making *making, struct roger_str name, int64_t bytes,
 {
 	const struct rg_backup_file file = { .file = name, .bytes = bytes, .sha256 = sha256 };
 
-	return rg_kept(rg_arena_append(making->arena, &making->files, &making->count, &file,
-				       sizeof file) &&
-			       rg_arena_append(making->arena, &making->parts.items,
-					       &making->parts.count, &part, sizeof part),
+	return rg_kept(rg_arena_append(making->arena, &making->backup.files.items,
+				       &making->backup.files.count, &file, sizeof file) &&
+			       rg_arena_append(making->arena, &making->parts, &making->part_count,
+					       &part, sizeof part),
 		       err);
 }
 
@@ -56,11 +52,11 @@ static int add_text(struct making *making, const char *name, struct roger_str te
 	if (!text.data)
 		return ROGER_OK;
 	rg_sha256_hex(text, sha256);
-	if (!rg_arena_copy(making->arena, rg_str(sha256), &digits) ||
-	    !rg_arena_copy(making->arena, rg_str(name), &kept))
-		return rg_fail_memory(err);
-	return add_file(making, kept, (int64_t)text.length, digits, (struct part){ .text = text },
-			err);
+	return rg_arena_copy(making->arena, rg_str(sha256), &digits) &&
+			       rg_arena_copy(making->arena, rg_str(name), &kept)
+		       ? add_file(making, kept, (int64_t)text.length, digits,
+				  (struct part){ .text = text }, err)
+		       : rg_fail_memory(err);
 }
 
 /* Add all journals, measured at one moment, and a seal. */
@@ -143,7 +139,6 @@ static int sign_backup(struct making *making, const struct rg_seal_key *key, str
 	backup->version = VERSION;
 	backup->made_at_ms = rg_clock_ms();
 	backup->workspace = rg_str(making->roger->workspace->root);
-	backup->files = (struct rg_backup_file_list){ making->files, making->count };
 	backup->public_key = key->public_key;
 	print_signed(*backup, &text);
 	if (text.failed)
@@ -156,7 +151,7 @@ static int sign_backup(struct making *making, const struct rg_seal_key *key, str
 static int write_journal(struct making *making, size_t i, struct rg_tar *tar, char *room,
 			 struct roger_err *err)
 {
-	const struct rg_backup_file *file = &making->files[i];
+	const struct rg_backup_file *file = &making->backup.files.items[i];
 	uint64_t at, size = (uint64_t)file->bytes;
 	char sha256[RG_DIGEST_DIGITS + 1];
 	struct rg_sha256 sha;
@@ -165,7 +160,7 @@ static int write_journal(struct making *making, size_t i, struct rg_tar *tar, ch
 
 	rg_sha256_init(&sha);
 	for (at = 0; r == ROGER_OK && at < size; at += got) {
-		r = rg_engine_copy(making->roger->engine, making->parts.items[i].journal, at, room,
+		r = rg_engine_copy(making->roger->engine, making->parts[i].journal, at, room,
 				   size - at < PIECE_BYTES ? (size_t)(size - at) : PIECE_BYTES,
 				   &got, err);
 		if (r == ROGER_OK && !got)
@@ -195,15 +190,15 @@ static int write_all(struct making *making, struct rg_tar *tar, struct roger_err
 		r = rg_tar_add(tar, first, text.length, err);
 	if (r == ROGER_OK)
 		r = rg_tar_write(tar, rg_buf_str(&text), err);
-	for (i = 0; i < making->count && r == ROGER_OK; i++) {
-		const struct rg_backup_file *file = &making->files[i];
+	for (i = 0; i < making->part_count && r == ROGER_OK; i++) {
+		const struct rg_backup_file *file = &making->backup.files.items[i];
 
 		snprintf(name, sizeof name, "%s%.*s", inside, RG_STR_ARGS(file->file));
 		r = rg_tar_add(tar, name, (uint64_t)file->bytes, err);
 		if (r == ROGER_OK && file->bytes)
-			r = making->parts.items[i].journal
+			r = making->parts[i].journal
 				    ? write_journal(making, i, tar, room, err)
-				    : rg_tar_write(tar, making->parts.items[i].text, err);
+				    : rg_tar_write(tar, making->parts[i].text, err);
 	}
 	free(room);
 	return r == ROGER_OK ? rg_tar_finish(tar, err) : r;
@@ -251,9 +246,9 @@ int rg_verb_backup(struct roger *roger, const struct roger_backup_request *reque
 		making = (struct making){ .roger = roger, .arena = reply->memory };
 		r = try_backup(&making, path, err);
 	} while (r == ROGER_ETIMEOUT && ++tries < TRIES_MAX);
-	for (i = 0; i < making.count; i++)
-		reply->bytes += making.files[i].bytes;
-	reply->files = (int64_t)making.count;
+	for (i = 0; i < making.part_count; i++)
+		reply->bytes += making.backup.files.items[i].bytes;
+	reply->files = (int64_t)making.part_count;
 	reply->public_key = making.backup.public_key;
 	return r < 0 ? r : rg_kept(rg_arena_copy(reply->memory, request->file, &reply->file), err);
 }

@@ -183,8 +183,7 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	*ret_made = true;
 	if (plan->request->dry_run)
 		return ROGER_OK;
-	snprintf(folder, sizeof folder, "%s", plan->root);
-	r = rg_workspace_make(folder, ret_made, plan->home, why, err);
+	r = rg_workspace_make(plan->root, ret_made, plan->home, why, err);
 	if (r == ROGER_OK && !tree.base[0])
 		snprintf(plan->root, sizeof plan->root, "%s", plan->home);
 	return r;
