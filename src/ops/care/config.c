@@ -5,8 +5,6 @@ int rg_verb_config(struct roger *roger, const struct roger_empty_request *reques
 		   struct roger_config_reply *reply, struct roger_err *err)
 {
 	const struct roger_setting_list *settings = &roger->workspace->config->settings;
-	struct rg_arena *memory = reply->memory;
-	const struct roger_setting *setting;
 	struct roger_setting *copy;
 	size_t i;
 
@@ -18,12 +16,10 @@ int rg_verb_config(struct roger *roger, const struct roger_empty_request *reques
 	for (i = 0; i < settings->count; i++) {
 		struct rg_buf about = { .maximum = SIZE_MAX };
 
-		setting = &settings->items[i];
+		copy[i] = settings->items[i];
 		rg_config_about(i, &about);
-		if (!rg_arena_keep(memory, &about, &copy[i].about) ||
-		    !rg_arena_copy(memory, setting->key, &copy[i].key) ||
-		    !rg_arena_copy(memory, setting->value, &copy[i].value) ||
-		    !rg_arena_copy(memory, setting->origin, &copy[i].origin))
+		if (!rg_record_keep(&rg_setting_record, &copy[i], reply->memory) ||
+		    !rg_arena_keep(reply->memory, &about, &copy[i].about))
 			return rg_fail_memory(err);
 	}
 	reply->settings = (struct roger_setting_list){ copy, settings->count };
