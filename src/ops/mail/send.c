@@ -212,6 +212,11 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 
 	if (rg_engine_knows(roger->engine, name))
 		return ROGER_OK;
+	if (rg_config_reserves(roger->workspace->config, name))
+		return rg_kept(rg_arena_note(arena, notes,
+					     "'%.*s' is no agent: its mail is with its members",
+					     RG_STR_ARGS(name)),
+			       err);
 	r = look_at_known(roger, arena, &known, err);
 	if (r < 0 || rg_names_have(&known.agents, name))
 		return r;
