@@ -7,8 +7,8 @@
  *     <ms>-<16 hexadecimal digits>-<offset>.<name of the file>
  *
  * The first two are made when it is taken and identify its text from then on; later
- * names sort later.  The text before the offset is done.  .skipped/ keeps text that was
- * not taken in, under the same name, and .handing/ notes which mail is being written out.
+ * names sort later.  The text before the offset is done.  .skipped/ keeps text that is
+ * stale under that name, or refused behind RG_TRIGGER_REFUSED; .handing/ notes what is handed out.
  */
 #ifndef RG_TRIGGERS_H
 #define RG_TRIGGERS_H
@@ -17,6 +17,7 @@
 #include "host/workspace.h"
 
 enum { RG_TRIGGER_NAME_BYTES = 256 };
+#define RG_TRIGGER_REFUSED "refused-"
 
 struct rg_triggers {
 	int folder;

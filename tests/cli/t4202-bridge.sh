@@ -102,6 +102,11 @@ for line in 1 3 5 6 7; do
 done
 is "their text is kept" "$(kept | wc -l)" 6
 forget_kept
+printf '(LEAD #3): stale\n(roger #1): refused\n' >"$boxes/bob.txt"
+bridge -q 2>/dev/null
+is "what is stale can be let in without what is refused" "$(cat "$boxes"/.skipped/[0-9]*)" '(LEAD #3): stale'
+is "what is refused is kept beside" "$(cat "$boxes"/.skipped/refused-*)" '(roger #1): refused'
+forget_kept
 printf '(LEAD #20): nul \000\n(LEAD #21): after it\n' >"$boxes/bob.txt"
 bridge -q 2>/dev/null
 is "a NUL spoils its message only" "$(mail_of bob | json 'd[-1]')" '[21, "after it"]'

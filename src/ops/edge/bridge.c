@@ -72,11 +72,6 @@ static int kept_name(struct look *look, const struct rg_taken *taken, struct rog
 		       err);
 }
 
-static bool is_skipped(const struct rg_arrival *arrival)
-{
-	return arrival->kind == ROGER_CROSSING_STALE || arrival->kind == ROGER_CROSSING_REFUSED;
-}
-
 /* Refuse text that came to a message after it was stored, while its file still grew. */
 static void check_known(struct rg_crossing *crossing)
 {
@@ -92,27 +87,41 @@ static void check_known(struct rg_crossing *crossing)
 	}
 }
 
-/* Collect the text of all skipped pieces, each once, as it came. */
-static int gather_skipped(const struct rg_crossing *crossing, struct roger_str mark,
-			  struct rg_buf *out, struct roger_err *err)
+/* Keep the text of all pieces that were skipped so, each once, as it came. *ret_kept: its name. */
+static int keep_skipped(struct look *look, const struct rg_crossing *crossing,
+			const struct rg_taken *taken, struct roger_str mark, int kind,
+			struct roger_str *ret_kept, struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct rg_rolepiece *last = NULL;
+	struct rg_taken named = *taken;
 	size_t i;
+	int r = ROGER_OK;
 
 	for (i = 0; i < crossing->count; i++) {
-		if (!is_skipped(&crossing->items[i]) || crossing->items[i].piece == last)
+		if (crossing->items[i].kind != kind || crossing->items[i].piece == last)
 			continue;
 		last = crossing->items[i].piece;
-		if (out->length == 0)
-			rg_buf_add_str(out, mark);
-		rg_buf_add_str(out, last->raw);
+		if (text.length == 0)
+			rg_buf_add_str(&text, mark);
+		rg_buf_add_str(&text, last->raw);
 	}
-	return out->failed ? rg_fail_memory(err) : ROGER_OK;
+	if (text.failed)
+		return rg_fail_memory(err);
+	/* What is let in by hand is then let in whole, and once. */
+	if (kind == ROGER_CROSSING_REFUSED)
+		snprintf(named.name, sizeof named.name, RG_TRIGGER_REFUSED "%.*s",
+			 (int)(sizeof named.name - sizeof RG_TRIGGER_REFUSED), taken->name);
+	if (text.length)
+		r = kept_name(look, &named, ret_kept, err);
+	if (r == ROGER_OK && (text.length || crossing->again))
+		r = rg_triggers_keep(&look->bridge->triggers, &named, rg_buf_str(&text), err);
+	return r;
 }
 
 static int tell_arrivals(struct look *look, struct rg_crossing *crossing,
-			 const struct rg_taken *taken, struct roger_str kept, bool stays,
-			 struct roger_err *err)
+			 const struct rg_taken *taken, struct roger_str stale,
+			 struct roger_str refused, bool stays, struct roger_err *err)
 {
 	static const char *const kinds[] = { "",	"stored",  "stored",  "skipped",
 					     "skipped", "waiting", "written", "trouble" };
@@ -126,7 +135,10 @@ static int tell_arrivals(struct look *look, struct rg_crossing *crossing,
 		    !rg_bridge_tell_once(look->bridge, kinds[arrival->kind], taken->id, arrival->to,
 					 arrival->place))
 			continue;
-		r = rg_crossing_tell(crossing, arrival, is_skipped(arrival) ? kept : RG_STR(""),
+		r = rg_crossing_tell(crossing, arrival,
+				     arrival->kind == ROGER_CROSSING_STALE     ? stale
+				     : arrival->kind == ROGER_CROSSING_REFUSED ? refused
+									       : RG_STR(""),
 				     err);
 	}
 	return r;
@@ -147,19 +159,17 @@ static int finish_file(struct look *look, struct rg_crossing *crossing, struct r
 		       struct roger_str mark, int64_t offset, bool final, struct roger_err *err)
 {
 	const struct rg_triggers *triggers = &look->bridge->triggers;
-	struct roger_str kept = { "", 0 };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str stale = { "", 0 }, refused = stale;
 	bool waits = any_waits(crossing);
 	int r;
 
 	check_known(crossing);
-	r = gather_skipped(crossing, mark, &text, err);
-	if (r == ROGER_OK && text.length)
-		r = kept_name(look, taken, &kept, err);
-	if (r == ROGER_OK && (text.length || crossing->again))
-		r = rg_triggers_keep(triggers, taken, rg_buf_str(&text), err);
+	r = keep_skipped(look, crossing, taken, mark, ROGER_CROSSING_STALE, &stale, err);
 	if (r == ROGER_OK)
-		r = tell_arrivals(look, crossing, taken, kept, waits, err);
+		r = keep_skipped(look, crossing, taken, mark, ROGER_CROSSING_REFUSED, &refused,
+				 err);
+	if (r == ROGER_OK)
+		r = tell_arrivals(look, crossing, taken, stale, refused, waits, err);
 	if (r < 0)
 		return r;
 	if (waits)

@@ -354,35 +354,48 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 
 /* -------------------------------------------------------- trigger files -- */
 
-/* Add a concern for skipped trigger texts, which stay until a person ingests or removes them. */
+/*
+ * Add a concern for skipped trigger texts, which stay until a person ingests or removes them.  One
+ * that a rule refused comes last: its ingest says why, and may refuse it again.
+ */
 static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 {
-	const struct rg_workspace *workspace = causes->roger->workspace;
-	struct roger_str to = RG_STR("NAME"), file;
+	const struct rg_config *config = causes->roger->workspace->config;
+	struct roger_str to = RG_STR("NAME"), file, name;
 	struct roger_concern concern = { 0 };
 	struct roger_strs names;
 	const char *dot;
-	int r = rg_triggers_skipped(workspace, causes->arena, &names, err);
+	bool refused = true;
+	size_t i;
+	int r = rg_triggers_skipped(causes->roger->workspace, causes->arena, &names, err);
 
 	if (r < 0 || !names.count)
 		return r;
+	for (i = 0; i < names.count && refused; i++) {
+		name = names.items[i];
+		refused = rg_str_begins(name, RG_TRIGGER_REFUSED);
+	}
 	file = rg_causes_quote(causes, rg_causes_print(causes, "%.*s/.skipped/%.*s",
-						       RG_STR_ARGS(workspace->config->trigger_dir),
-						       RG_STR_ARGS(names.items[0])));
-	/* The name ends with the trigger file's name, which names the recipient. */
-	dot = memchr(names.items[0].data, '.', names.items[0].length);
+						       RG_STR_ARGS(config->trigger_dir),
+						       RG_STR_ARGS(name)));
+	/* The name ends with the trigger file's name, which names the recipient.  A group's text
+	 * was refused for all of it, but may be stale for one of several: the bridge said which. */
+	dot = memchr(name.data, '.', name.length);
 	if (dot && rg_trigger_is_name(rg_str(dot + 1)) &&
-	    rg_name_valid(rg_trigger_stem(rg_str(dot + 1))))
+	    rg_name_valid(rg_trigger_stem(rg_str(dot + 1))) &&
+	    (refused || !rg_config_reserves(config, rg_trigger_stem(rg_str(dot + 1)))))
 		to = rg_trigger_stem(rg_str(dot + 1));
-	concern.subject = names.items[0];
+	concern.subject = name;
 	concern.count = (int64_t)names.count;
 	concern.next = rg_causes_print(
 		causes, "roger bridge ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
 		RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file));
 	return rg_causes_add(causes, ROGER_SOON, "skipped", concern, err,
-			     "%zu trigger text%s skipped: let %s in, or remove the file",
-			     names.count, names.count == 1 ? " was" : "s were",
-			     names.count == 1 ? "it" : "them");
+			     "%zu trigger text%s %s, or remove the file", names.count,
+			     names.count == 1 ? " was" : "s were",
+			     refused		? "refused: see why"
+			     : names.count == 1 ? "skipped: let it in"
+						: "skipped: let them in");
 }
 
 static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
