@@ -5,6 +5,7 @@
 
 #include "facts/message.h"
 #include "facts/watchdog.h"
+#include "ops/caller.h"
 #include "ops/records.h"
 
 enum {
@@ -107,15 +108,19 @@ static int refuse_messages(const struct seeking *seeking, const struct roger_mes
 
 /* Take the messages that are meant of those that fit.  all: no others fit.  to_caller: if just one
  * is for the caller, take that. */
-static int choose_among(struct seeking *seeking, const struct roger_message_list *fit, bool all,
+static int choose_among(struct seeking *seeking, struct roger_message_list *fit, bool all,
 			bool to_caller, struct roger_err *err)
 {
-	const bool copies = seeking->field->kind == ROGER_TEXTS && all &&
-			    !(seeking->op->flags & ROGER_WRITES) && is_one_send(fit);
 	const struct roger_message *mine = NULL;
 	size_t i, mine_count = 0;
-	int r = ROGER_OK;
+	bool copies;
+	int r = rg_caller_leave_own(seeking->roger, seeking->field->name, fit, seeking->scratch,
+				    err);
 
+	if (r < 0)
+		return r;
+	copies = seeking->field->kind == ROGER_TEXTS && all &&
+		 !(seeking->op->flags & ROGER_WRITES) && is_one_send(fit);
 	if (fit->count > 1)
 		qsort((void *)(uintptr_t)fit->items, fit->count, sizeof *fit->items,
 		      rg_message_place_order);
@@ -289,6 +294,10 @@ static int seek_message(struct seeking *seeking, struct roger_err *err)
 	r = find_messages(seeking, by_id, &found, err);
 	if (r == ROGER_OK && !found.count && seeking->field->flags & ROGER_KEY)
 		r = find_messages(seeking, by_key, &found, err);
+	/* Of what is to be shown, others' messages are left out later. */
+	if (r == ROGER_OK && found.count && seeking->op != &rg_op_show)
+		r = rg_caller_leave_own(seeking->roger, seeking->field->name, &found,
+					seeking->scratch, err);
 	if (r < 0 || found.count)
 		return r;
 	if (rg_str_is(seeking->word, "@last"))
@@ -339,7 +348,9 @@ static int seek_run(struct seeking *seeking, struct roger_err *err)
 		    rg_run_read(runs.items[i].text, &json, seeking->scratch, &run, &receipts,
 				NULL) < 0)
 			continue;
-		r = rg_kept(rg_arena_add(seeking->scratch, &names, run.run), err);
+		if (!seeking->roger->caller.own || rg_caller_is(seeking->roger, run.owner) ||
+		    rg_caller_is(seeking->roger, run.child))
+			r = rg_kept(rg_arena_add(seeking->scratch, &names, run.run), err);
 		rg_json_free(json);
 	}
 	return r < 0 ? r : seek_name(seeking, &names, err);
@@ -376,7 +387,7 @@ static int seek_word(struct seeking *seeking, struct roger_str word, struct roge
 		r = seek_run(seeking, err);
 	else if (flags & ROGER_LETTER)
 		r = seek_letter(seeking, err);
-	else if (!is_whole_id(word))
+	else if (!is_whole_id(word) || seeking->roger->caller.own)
 		r = seek_message(seeking, err);
 	if (r < 0 || seeking->found.count > before)
 		return r;
@@ -440,7 +451,7 @@ int rg_address_resolve(struct roger *roger, const struct roger_op *op, const voi
 	int r = ROGER_OK;
 
 	*ret_request = request;
-	if (!roger || is_plain(op, request))
+	if (!roger || (is_plain(op, request) && !roger->caller.own))
 		return ROGER_OK;
 	copy = rg_arena_get(arena, op->request->size);
 	seeking.scratch = rg_arena_new();

@@ -1,5 +1,7 @@
 #include "ops/caller.h"
 
+#include "facts/retirement.h"
+
 enum rg_right rg_right_of(const struct roger_op *op)
 {
 	if (op->flags & ROGER_ADMINISTERS)
@@ -69,6 +71,9 @@ int rg_caller_may_change(const struct roger *roger, const char *member, const ch
 
 	if (may_administer(roger) || rg_name_fits(name, owner) || rg_name_fits(name, other))
 		return ROGER_OK;
+	if (roger->caller.own)
+		return rg_fail_member(err, ROGER_ENOENT, member, "no %s '%.*s' of '%.*s'", what,
+				      RG_STR_ARGS(id), RG_STR_ARGS(name));
 	return rg_fail_member(err, ROGER_EREFUSED, member,
 			      "%s '%.*s' is not '%.*s''s to change; ask '%.*s', or use a token "
 			      "that may administer",
@@ -171,24 +176,43 @@ bool rg_name_has_part(struct roger_str pattern, const struct roger_message *mess
 	return rg_name_fits(pattern, message->from) || rg_name_fits(pattern, message->to);
 }
 
+int rg_caller_leave_own(const struct roger *roger, const char *member,
+			struct roger_message_list *messages, struct rg_arena *arena,
+			struct roger_err *err)
+{
+	struct roger_message *items = (struct roger_message *)(uintptr_t)messages->items;
+	const struct roger_str name = roger->caller.name;
+	const size_t count = messages->count;
+	struct roger_retired_list retired;
+	size_t i;
+	int r;
+
+	if (!roger->caller.own || roger->own_mail || !count)
+		return ROGER_OK;
+	r = rg_engine_retired(roger->engine, arena, &retired, err);
+	if (r < 0)
+		return r;
+	messages->count = 0;
+	for (i = 0; i < count; i++)
+		if (rg_name_has_part(name, &items[i]) ||
+		    rg_name_fits(name, rg_retired_owner(&retired, items[i].to)))
+			items[messages->count++] = items[i];
+	return messages->count
+		       ? ROGER_OK
+		       : rg_fail_member(err, ROGER_ENOENT, member, "%s: no such message of '%.*s'",
+					member, RG_STR_ARGS(name));
+}
+
 /* The caller must not even learn how much mail others have. */
 int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *reply,
 		   struct roger_err *err)
 {
 	struct roger_messages_reply *found = reply;
-	struct roger_message *items = (struct roger_message *)(uintptr_t)found->messages.items;
-	size_t i, left = 0;
+	int r = ROGER_OK;
 
-	if (!roger->caller.own || (op != &rg_op_list && op != &rg_op_show))
-		return ROGER_OK;
-	for (i = 0; i < found->messages.count; i++)
-		if (rg_name_has_part(roger->caller.name, &items[i]))
-			items[left++] = items[i];
-	if (op == &rg_op_show && found->messages.count && !left)
-		return rg_fail_member(err, ROGER_ENOENT, "ids", "ids: no such message of '%.*s'",
-				      RG_STR_ARGS(roger->caller.name));
-	found->messages.count = left;
-	return ROGER_OK;
+	if (op == &rg_op_list || op == &rg_op_show)
+		r = rg_caller_leave_own(roger, "ids", &found->messages, found->memory, err);
+	return op == &rg_op_list && r == ROGER_ENOENT ? ROGER_OK : r;
 }
 
 /* Put the caller in where the request names nobody; mark a look at another's mail as a person's. */

@@ -79,6 +79,17 @@ equal("of two messages it is shown its own", [m["content"] for m in json.loads(f
 equal("a run with a name is begun", far("eve", "run", "--run", "eves", "--", "true").returncode, 0)
 check("once", "'eves'" in far("eve", "run", "--run", "eves", "--", "true", status=77).stderr)
 equal("another's is not there", far("eve", "show", SECRET, status=66).stdout, "")
+far("root", "dispatch", "anns-run", "--as", "ann", "--child", "bob")
+for words, status in ((["show", "msg-17"], 64), (["show", "ann#2"], 66), (["reply", SECRET, "x"], 66), (["reply", "ann#2", "x"], 66), (["reply", SECRET[-8:], "x"], 66),
+                      (["ack", SECRET], 66), (["nack", SECRET], 66), (["send", "ann", "x", "--reply-to", SECRET], 66), (["complete", "anns-run", "--failed"], 66),
+                      (["complete", "anns-ru", "--failed"], 66), (["complete", "eves", "--message", SECRET[-8:]], 66), (["send", "boob", "x"], 77)):
+    ended = far("eve", *words, status=status)
+    check(f"{' '.join(words[:2])} names nobody else and no run of others", not re.search("bob|'anns-run'[^ ]| to lead", ended.stdout + ended.stderr), ended.stderr)
+far("root", "send", "carol", "for the heir", "--as", "ann", "--new")
+far("root", "agents", "retire", "carol", "--to", "eve")
+INHERITED = json.loads(far("root", "list", "--to", "carol", "--json").stdout)["messages"][0]["id"]
+equal("what eve takes over is shown", [m["content"] for m in json.loads(far("eve", "show", INHERITED, "--json").stdout)["messages"]], ["for the heir"])
+equal("and acknowledged", far("eve", "ack", INHERITED[-8:]).returncode, 0)
 openapi = serving.get("/openapi.json")[2]["paths"]
 OWN = {"send", "send_many", "reply", "inbox", "receive", "wait", "claim", "ack", "nack", "looked", "arrive", "prime", "list", "show", "dispatch", "complete", "run_step", "wake_step"}
 leaks = []

@@ -143,7 +143,9 @@ static int find_nearest(struct roger *roger, struct rg_arena *arena, struct rg_k
 	int r;
 
 	*ret_near = nearest.word;
-	if (known->suggested++ >= SUGGESTED_MAX || known->words.count > NEAREST_OF)
+	/* Who sees only its own mail does not learn who else is here. */
+	if (known->suggested++ >= SUGGESTED_MAX || known->words.count > NEAREST_OF ||
+	    roger->caller.own)
 		return ROGER_OK;
 	for (i = 0; i < known->words.count; i++)
 		if (!rg_str_is(known->words.items[i], "all"))
@@ -172,7 +174,9 @@ static int refuse_unknown(struct roger_str name, struct roger_str near, bool str
 	return rg_fail_member(
 		err, ROGER_EREFUSED, member, "%s: '%.*s' has never been seen here" RG_MEANT "%s",
 		member, RG_STR_ARGS(name), RG_MEANT_ARGS(near),
-		strict ? " (recipients: strict)" : " `roger send --new` insists on a new name");
+		strict	      ? " (recipients: strict)"
+		: near.length ? " `roger send --new` insists on a new name"
+			      : ", but a name like it; `roger send --new` insists on a new name");
 }
 
 int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
@@ -187,7 +191,7 @@ int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg
 	r = look_at_known(roger, arena, known, err);
 	if (r == ROGER_OK)
 		r = find_slip(roger, arena, known, name, &slip, err);
-	ret_unknown->near = slip;
+	ret_unknown->near = roger->caller.own ? RG_STR("") : slip;
 	ret_unknown->slip = slip.length > 0;
 	if (r == ROGER_OK && !slip.length)
 		r = find_nearest(roger, arena, known, name, &ret_unknown->near, err);

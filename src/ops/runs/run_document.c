@@ -137,8 +137,10 @@ static int note_heir(const struct rg_run_document *document, const struct roger_
 static int fail_no_run(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
 		       struct roger_err *err)
 {
-	struct roger_str near = rg_run_near(roger, run_id, arena);
+	struct roger_str near = { "", 0 };
 
+	if (!roger->caller.own)
+		near = rg_run_near(roger, run_id, arena);
 	return rg_fail_member(err, ROGER_ENOENT, "run",
 			      "no run '%.*s'%s%.*s%s `roger runs` lists them", RG_STR_ARGS(run_id),
 			      near.length ? "; did you mean '" : "", RG_STR_ARGS(near),
