@@ -98,7 +98,11 @@ static struct source source_of(const struct rg_query *query, bool archived)
 				: " FROM archived m";
 		source.position = "m.position";
 	} else if (query->text.length) {
-		source.tables = " FROM search s CROSS JOIN messages m ON m.rowid = s.rowid";
+		source.tables =
+			query->key.length
+				? " FROM keys k CROSS JOIN search s ON s.rowid = k.position"
+				  " CROSS JOIN messages m ON m.rowid = s.rowid"
+				: " FROM search s CROSS JOIN messages m ON m.rowid = s.rowid";
 		source.position = "s.rowid";
 	} else if (query->key.length) {
 		source.tables = " FROM keys k CROSS JOIN messages m ON m.rowid = k.position";
