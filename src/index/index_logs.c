@@ -240,9 +240,9 @@ static int open_sources(struct finding *finding, const struct rg_log_query *quer
 	return ROGER_OK;
 }
 
-/* Find the position of the last entry before that line; 0: none.  Later lines have higher ones. */
-static int find_before(struct rg_index *index, enum rg_log log, int64_t line, int64_t *ret_position,
-		       struct roger_err *err)
+/* Find the position of the last entry up to that line; 0: none.  Later lines have higher ones. */
+static int find_up_to(struct rg_index *index, enum rg_log log, int64_t line, int64_t *ret_position,
+		      struct roger_err *err)
 {
 	int64_t low = 0, high = INT64_MAX, middle, found[2];
 	int r = ROGER_OK;
@@ -252,7 +252,7 @@ static int find_before(struct rg_index *index, enum rg_log log, int64_t line, in
 		middle = low + (high - low) / 2;
 		r = rg_index_look_up(index, RG_SQL_LOG_NEXT, found, 2, &there, err, "ii",
 				     (int64_t)log, middle);
-		if (r == ROGER_OK && there && found[1] < line)
+		if (r == ROGER_OK && there && found[1] <= line)
 			low = found[0];
 		else
 			high = middle;
@@ -274,8 +274,8 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 	int r = open_sources(&finding, query, files, err);
 
 	if (r == ROGER_OK && query->after_line) {
-		r = find_before(index, query->log, query->after_line + !query->newest,
-				&entries.after, err);
+		r = find_up_to(index, query->log, query->after_line - query->newest, &entries.after,
+			       err);
 		entries.after += query->newest;
 	}
 	if (r == ROGER_OK)

@@ -223,11 +223,12 @@ static int find_numbered(struct seeking *seeking, const struct roger_message *wa
 static bool read_number(struct roger_str word, struct roger_message *ret_wanted)
 {
 	const char *hash = word.length ? memchr(word.data, '#', word.length) : NULL;
-	const char *end = word.data + word.length, *at;
+	const char *end, *at;
 	bool read;
 
 	if (!hash)
 		return false;
+	end = word.data + word.length;
 	at = memchr(hash, '@', (size_t)(end - hash));
 	ret_wanted->from = (struct roger_str){ word.data, (size_t)(hash - word.data) };
 	read = rg_str_number((struct roger_str){ hash + 1, (size_t)((at ? at : end) - hash - 1) },
