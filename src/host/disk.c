@@ -117,7 +117,13 @@ int rg_disk_check(int folder, const char *path, bool tried, struct roger_err *er
 	struct statfs facts;
 	enum rg_disk disk;
 	uint64_t magic;
+	size_t chars;
 
+	if (!rg_utf8_count(rg_str(path), &chars))
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "the path '%s' is not UTF-8, as answers and trust have it; give its "
+			       "folder another name",
+			       path);
 	if (fstatfs(folder, &facts) < 0)
 		return ROGER_OK;
 	magic = (uint32_t)facts.f_type;

@@ -20,7 +20,7 @@ enum rg_disk {
 enum rg_disk rg_disk_judge(uint64_t magic, const char *type, const char **ret_name);
 
 /*
- * Check the file system of an open folder.  tried: try it, too, once, and note that in the folder.
+ * Check the path and file system of an open folder.  tried: try it once, and note that in there.
  * ROGER_ECONFIG: a workspace may not be here; err says what to do.
  */
 RG_CHECKED int rg_disk_check(int folder, const char *path, bool tried, struct roger_err *err);

@@ -88,6 +88,18 @@ is "and their numbers go on" "$(roger --workspace seeds send --as LEAD --new b x
 printf '' >seeds/.agent-shepherd/messages.jsonl
 like "mail that is not used is named" "$(roger init seeds 2>&1 >/dev/null)" "not used: .agent-shepherd/messages.jsonl; .storage: .data_dir: .agent-shepherd.* uses it"
 
+# A path that no JSON can hold, and that nobody could trust, is refused; below a workspace it does no harm.
+bytes=$(printf 'b\377d')
+mkdir -p "$bytes" "other/$bytes"
+cd "$bytes"
+exits 78 "a workspace in a path that is not UTF-8" roger init
+cd ..
+like "is refused with what to do" "$err" "is not UTF-8, .* another name"
+check "and nothing is made" test ! -e "$bytes/.roger"
+cp -r other/.roger "$bytes/"
+exits 78 "nor is one used that was moved there" roger --workspace "$bytes" status --json
+is "a folder below one may have such a name" "$(cd "other/$bytes" && roger list --count)" "$(cd other && roger list --count)"
+
 # Who may not write is told so.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	# Where everybody may go, which need not be so of the checkout, nor of TMPDIR.
