@@ -346,7 +346,8 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 				    ? rg_agent_mail_next(causes, box)
 				    : rg_causes_print(causes, "roger trace %.*s",
 						      RG_STR_ARGS(document.run.result_message));
-	else if (group.kind)
+	else if (group.kind &&
+		 (group.kind != RUN_OVERDUE || rg_run_recovery_is_due(causes->roger, &document)))
 		*ret_next = rg_causes_command(causes, run_kinds[group.kind].end, run,
 					      run_kinds[group.kind].more);
 	return ROGER_OK;
@@ -354,10 +355,8 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 
 /* -------------------------------------------------------- trigger files -- */
 
-/*
- * Add a concern for skipped trigger texts, which stay until a person ingests or removes them.  One
- * that a rule refused comes last: its ingest says why, and may refuse it again.
- */
+/* Add a concern for skipped trigger texts, which stay until a person ingests or removes them.
+ * One that a rule refused comes last: its ingest says why. */
 static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_config *config = causes->roger->workspace->config;

@@ -39,6 +39,9 @@ static inline bool rg_run_is_unheard(const struct rg_run_document *document)
 
 struct rg_watchdog_rules rg_run_rules(const struct roger *roger);
 
+/* May a recovery attempt be made now, and can a result still come? */
+bool rg_run_recovery_is_due(const struct roger *roger, const struct rg_run_document *document);
+
 /* What a reader sees: status and reason from the evidence, whatever the document says. */
 RG_CHECKED int rg_run_judge(const struct roger *roger, struct rg_run_document *document,
 			    int64_t now_ms, struct rg_arena *arena, struct roger_err *err);

@@ -76,9 +76,9 @@ static int confirm_forward(struct sweep *sweep, struct rg_run_document *document
 
 /* ------------------------------------------------------------- recoveries -- */
 
-static bool recovery_is_due(const struct sweep *sweep, const struct rg_run_document *document)
+bool rg_run_recovery_is_due(const struct roger *roger, const struct rg_run_document *document)
 {
-	const struct rg_watchdog_rules rules = rg_run_rules(sweep->roger);
+	const struct rg_watchdog_rules rules = rg_run_rules(roger);
 	int64_t from_ms;
 
 	/* From a run that is known to have ended no result can come. */
@@ -103,7 +103,7 @@ static int help_run(struct sweep *sweep, struct roger_str run_id, bool recover, 
 
 static int attend_run(struct sweep *sweep, struct rg_run_document *document, struct roger_err *err)
 {
-	bool recover = recovery_is_due(sweep, document),
+	bool recover = rg_run_recovery_is_due(sweep->roger, document),
 	     escalate = !recover && rg_run_wants_escalation(sweep->roger, document);
 	struct rg_run_document after = *document;
 	struct roger_err inner = { 0 };
