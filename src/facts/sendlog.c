@@ -225,8 +225,10 @@ static bool is_due(const struct rg_key_history *history, const struct rg_sendlog
 /* May the cause be gone by now?  There may be room, or another configuration. */
 static bool may_be_lifted(struct roger_str cause)
 {
-	static const char *const causes[] = { RG_CAUSE_FULL,	RG_CAUSE_UNKNOWN, RG_CAUSE_TOO_LONG,
-					      RG_CAUSE_RETIRED, RG_CAUSE_BREAKER, NULL };
+	static const char *const causes[] = { RG_CAUSE_FULL,	   RG_CAUSE_OTHER_FULL,
+					      RG_CAUSE_ISSUE_FULL, RG_CAUSE_UNKNOWN,
+					      RG_CAUSE_TOO_LONG,   RG_CAUSE_RETIRED,
+					      RG_CAUSE_BREAKER,	   NULL };
 
 	return rg_enum_find(causes, cause) >= 0;
 }

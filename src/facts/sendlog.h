@@ -26,6 +26,8 @@
 #define RG_CAUSE_LATE "not read in time"
 #define RG_CAUSE_ARCHIVED "archived unread"
 #define RG_CAUSE_FULL "mailbox full"
+#define RG_CAUSE_OTHER_FULL "mailbox of another recipient full"
+#define RG_CAUSE_ISSUE_FULL "issue full"
 #define RG_CAUSE_UNKNOWN "unknown name"
 #define RG_CAUSE_TOO_LONG "text too long"
 #define RG_CAUSE_RETIRED "retired"

@@ -855,6 +855,8 @@ static int commit_messages(struct rg_sending *sending, struct roger_err *err)
 			if (r == ROGER_EREFUSED && outcome.verdict == RG_OVER_MAILBOX)
 				r = refuse_copy(sending, draft, outcome.which, err);
 			draft->no_room = r == ROGER_EREFUSED;
+			if (outcome.verdict == RG_OVER_MAILBOX)
+				draft->full = outcome.which->to;
 			break;
 		}
 		if (r < 0) {

@@ -24,6 +24,7 @@ struct rg_draft {
 	bool settled;		     /* a duplicate: nothing of it is stored now */
 	bool again;		     /* it was stored before, and its next attempt was begun */
 	bool no_room;		     /* the request was refused for lack of room for it */
+	struct roger_str full;	     /* then the recipient without room; "": the issue has none */
 	const char *cause;	     /* another reason for a refusal, for the send log */
 	struct roger_str stranger;   /* the recipient that was refused; "": all */
 	bool some_again;	     /* only copies that the key did not store before are sent */

@@ -451,6 +451,21 @@ static void note_unsure(struct roger *roger, const struct roger_message *message
 				  code == ROGER_EIO ? RG_CAUSE_NO_SYNC : RG_CAUSE_NO_TIME);
 }
 
+/* Note for each recipient of a refused request what had no room, which need not be its mailbox. */
+static void note_no_room(struct roger *roger, const struct rg_draft *draft)
+{
+	const struct roger_message *messages = draft->messages;
+	size_t i;
+
+	if (!draft->full.length)
+		rg_attempt_failed(roger, messages, draft->to.count, ROGER_ERROR,
+				  RG_CAUSE_ISSUE_FULL);
+	for (i = 0; draft->full.length && i < draft->to.count; i++)
+		rg_attempt_failed(roger, &messages[i], 1, ROGER_ERROR,
+				  rg_str_equal(draft->full, messages[i].to) ? RG_CAUSE_FULL
+									    : RG_CAUSE_OTHER_FULL);
+}
+
 void rg_send_failed(struct rg_sending *sending, int code)
 {
 	const struct rg_draft *draft;
@@ -463,8 +478,7 @@ void rg_send_failed(struct rg_sending *sending, int code)
 		rg_attempt_failed(sending->roger, draft->refused, draft->refused_count, ROGER_ERROR,
 				  RG_CAUSE_FULL);
 		if (draft->no_room)
-			rg_attempt_failed(sending->roger, draft->messages, draft->to.count,
-					  ROGER_ERROR, RG_CAUSE_FULL);
+			note_no_room(sending->roger, draft);
 		else
 			note_unsure(sending->roger, draft->messages, draft->to.count, code);
 	}
