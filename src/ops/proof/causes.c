@@ -355,35 +355,34 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 
 /* -------------------------------------------------------- trigger files -- */
 
-/* Add a concern for skipped trigger texts, which stay until a person ingests or removes them.
- * One that a rule refused comes last: its ingest says why. */
+/* Add a concern for skipped trigger texts, refused ones last, which a person ingests or removes. */
 static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_config *config = causes->roger->workspace->config;
-	struct roger_str to = RG_STR("NAME"), file, name;
+	struct roger_str to = RG_STR("NAME"), stem = { "", 0 }, file, name;
 	struct roger_concern concern = { 0 };
 	struct roger_strs names;
 	const char *dot;
-	bool refused = true;
-	size_t i;
+	bool refused;
+	size_t i = 0;
 	int r = rg_triggers_skipped(causes->roger->workspace, causes->arena, &names, err);
 
 	if (r < 0 || !names.count)
 		return r;
-	for (i = 0; i < names.count && refused; i++) {
+	do {
 		name = names.items[i];
 		refused = rg_str_begins(name, RG_TRIGGER_REFUSED);
-	}
+	} while (refused && ++i < names.count);
 	file = rg_causes_quote(causes, rg_causes_print(causes, "%.*s/.skipped/%.*s",
 						       RG_STR_ARGS(config->trigger_dir),
 						       RG_STR_ARGS(name)));
 	/* The name ends with the trigger file's name, which names the recipient.  A group's text
 	 * was refused for all of it, but may be stale for one of several: the bridge said which. */
 	dot = memchr(name.data, '.', name.length);
-	if (dot && rg_trigger_is_name(rg_str(dot + 1)) &&
-	    rg_name_valid(rg_trigger_stem(rg_str(dot + 1))) &&
-	    (refused || !rg_config_reserves(config, rg_trigger_stem(rg_str(dot + 1)))))
-		to = rg_trigger_stem(rg_str(dot + 1));
+	if (dot && rg_trigger_is_name(rg_str(dot + 1)))
+		stem = rg_trigger_stem(rg_str(dot + 1));
+	if (rg_name_valid(stem) && (refused || !rg_config_reserves(config, stem)))
+		to = stem;
 	concern.subject = name;
 	concern.count = (int64_t)names.count;
 	concern.next = rg_causes_print(
