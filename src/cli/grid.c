@@ -1,7 +1,6 @@
 #include "cli/grid.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "cli/screen.h"
 

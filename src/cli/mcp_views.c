@@ -229,15 +229,13 @@ int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err)
 	const struct roger_mcp_prompt prompts[] = {
 		{ .name = "check_inbox",
 		  .description = "what is unread, and what is owed",
-		  .get = get_check_inbox,
-		  .data = session },
+		  .get = get_check_inbox },
 		{ .name = "hand_off",
 		  .description = "hand work over to another agent",
 		  .arguments = hand_off,
 		  .argument_count = sizeof hand_off / sizeof *hand_off,
 		  .get = get_hand_off,
-		  .complete = complete_hand_off,
-		  .data = session },
+		  .complete = complete_hand_off },
 	};
 	int r = ROGER_MCP_OK;
 	size_t i;
@@ -253,6 +251,7 @@ int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err)
 	for (i = 0; i < sizeof prompts / sizeof *prompts && r == ROGER_MCP_OK; i++) {
 		struct roger_mcp_prompt prompt = prompts[i];
 
+		prompt.data = session;
 		prompt.flags = session->shared ? ROGER_MCP_BLOCKING : 0;
 		r = roger_mcp_add_prompt(session->server, &prompt, err);
 	}

@@ -1,5 +1,4 @@
 /* status, why, report: how it is, and how it went. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,6 +1,5 @@
 #include "data/record.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/clock.h"

@@ -1,8 +1,6 @@
 /* The content of a seal: digests of the journals as they are on disk. */
 #include "engine/inside.h"
 
-#include <stdio.h>
-
 #include "base/tree.h"
 #include "host/seal_key.h"
 

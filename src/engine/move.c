@@ -9,7 +9,6 @@
 #include "engine/move.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "engine/inside.h"
 

@@ -1,7 +1,5 @@
 #include "facts/activity.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/limits.h"
 

@@ -2,7 +2,6 @@
 #include "proof/doctor.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "facts/damage.h"
 #include "facts/message.h"

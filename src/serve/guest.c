@@ -5,7 +5,6 @@
  * own; the loop and the TCP port are the host's, where it is at /w/NAME.  The clock is one
  * for a process, so all are files, or all are of one database.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 

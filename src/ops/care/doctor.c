@@ -1,5 +1,4 @@
 /* doctor: check every rule for the whole workspace, and repair derived files. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ops/runs/run_list.h"
