@@ -23,7 +23,7 @@ static int open_here(struct roger *roger, struct roger_err *err)
 	int r = rg_session_socket(roger->workspace->root, path, err);
 
 	roger->elsewhere = &elsewhere;
-	return r == ROGER_OK ? remote_open_here(path, &roger->remote, err) : r;
+	return r == ROGER_OK ? remote_open(path, &roger->remote, err) : r;
 }
 
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
@@ -53,7 +53,7 @@ int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err
 int rg_open_remote(struct roger **ret_roger, struct roger_err *err)
 {
 	struct roger *roger = calloc(1, sizeof *roger);
-	int r = roger ? remote_open(&roger->remote, err) : rg_fail_memory(err);
+	int r = roger ? remote_open(NULL, &roger->remote, err) : rg_fail_memory(err);
 
 	if (r < 0) {
 		free(roger);

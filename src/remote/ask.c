@@ -48,14 +48,13 @@ int remote_new_key(char to[REMOTE_KEY_BYTES], struct roger_err *err)
 static bool read_problem(const struct remote_answer *answer, struct rg_arena *arena,
 			 struct rg_problem *ret)
 {
-	const size_t length = sizeof problem_type - 1;
 	const struct rg_json *json;
 
 	*ret = (struct rg_problem){ 0 };
 	return rg_json_read_within(rg_buf_str(&answer->body), arena, &json, NULL) == ROGER_OK &&
 	       rg_answer_decode(&rg_problem_record, rg_json_root(json), ret, arena, NULL) ==
 		       ROGER_OK &&
-	       ret->type.length > length && strncmp(ret->type.data, problem_type, length) == 0;
+	       rg_str_begins(ret->type, problem_type);
 }
 
 /* The code with which the command ends as it would without a server. */
@@ -231,7 +230,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 		request->within_ms = request->turn_ms;
 	if (remote->hurried && request->within_ms > HURRY_MS)
 		request->within_ms = HURRY_MS;
-	for (;;) {
+	for (;; request->since_ms = ms_since(start_ns) + 1) {
 		outcome = remote_try(remote, request, answer, err);
 		again = outcome != REMOTE_NEVER;
 		r = outcome == REMOTE_NEVER ? (int)err->code : ROGER_ETIMEOUT;
@@ -253,10 +252,8 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 		maybe_done |= outcome == REMOTE_BROKEN || answer->status == 409 ||
 			      answer->status == 502 || answer->status == 504;
 		/* One of several servers leads; the others say so, or are not there. */
-		if (remote_turn(remote) && ++turns < remote->place_count) {
-			request->since_ms = ms_since(start_ns) + 1;
+		if (remote_turn(remote) && ++turns < remote->place_count)
 			continue;
-		}
 		turns = 0;
 		if (remote_is_interrupted() || remote->hurried ||
 		    ms_since(heard_ns) > (maybe_done		    ? TRIES_MS
@@ -265,6 +262,5 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 			return fail_unreached(remote, request, maybe_done, err);
 		rg_clock_sleep(pause_ms);
 		pause_ms = pause_ms * 2 < most_ms ? pause_ms * 2 : most_ms;
-		request->since_ms = ms_since(start_ns) + 1;
 	}
 }

@@ -92,9 +92,9 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(((const struct roger_str *)a)->data, ((const struct roger_str *)b)->data);
 }
 
-/* The files that wait, in their order. */
-static int list_waiting(int folder, struct rg_arena *arena, struct roger_strs *ret,
-			struct roger_err *err)
+/* List the files with this end in their order. */
+static int list_files(int folder, const char *end, struct rg_arena *arena, struct roger_strs *ret,
+		      struct roger_err *err)
 {
 	struct roger_strs names = { 0 };
 	size_t i;
@@ -102,8 +102,7 @@ static int list_waiting(int folder, struct rg_arena *arena, struct roger_strs *r
 
 	*ret = (struct roger_strs){ 0 };
 	for (i = 0; i < names.count && r == ROGER_OK; i++)
-		if (has_end(names.items[i], waiting_end) &&
-		    !rg_arena_add(arena, ret, names.items[i]))
+		if (has_end(names.items[i], end) && !rg_arena_add(arena, ret, names.items[i]))
 			r = rg_fail_memory(err);
 	if (ret->count)
 		qsort((void *)(uintptr_t)ret->items, ret->count, sizeof *ret->items, compare_names);
@@ -208,7 +207,7 @@ static int send_all(struct remote *remote, int folder, struct rg_arena *arena,
 {
 	struct roger_strs names, passed = { 0 };
 	size_t i;
-	int r = list_waiting(folder, arena, &names, err);
+	int r = list_files(folder, waiting_end, arena, &names, err);
 
 	for (i = 0; i < names.count && r == ROGER_OK; i++) {
 		struct item item = { .name = names.items[i] };
@@ -262,7 +261,7 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 		return rg_fail_memory(err);
 	if (open_outbox(remote, false, &folder, err) < 0 || folder == RG_NO_FILE)
 		return ROGER_OK;
-	if (list_waiting(folder, arena, &names, err) < 0 || !names.count)
+	if (list_files(folder, waiting_end, arena, &names, err) < 0 || !names.count)
 		return ROGER_OK;
 	r = lock_outbox(folder, wait ? RG_LOCK_WAIT_MS : 0, &lock, err);
 	if (r == ROGER_OK)
@@ -275,23 +274,27 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 
 /* ------------------------------------------------------------------- storing -- */
 
+static long long last_number(const struct roger_strs *names)
+{
+	return names->count ? strtoll(names->items[names->count - 1].data, NULL, 10) : 0;
+}
+
 static int store_request(int folder, struct roger_str text, struct rg_arena *arena,
 			 struct roger_err *err)
 {
-	struct roger_strs names = { 0 };
-	long long number = 0;
+	struct roger_strs names, refused;
+	long long number, other;
 	char name[40];
-	size_t i;
-	int r = rg_file_list_folder(folder, "outbox", arena, &names, err);
+	int r = list_files(folder, waiting_end, arena, &names, err);
 
+	if (r == ROGER_OK)
+		r = list_files(folder, refused_end, arena, &refused, err);
 	if (r < 0)
 		return r;
 	/* Numbers begin again only when no file is left: then there is no order to keep. */
-	for (i = 0; i < names.count; i++)
-		if ((has_end(names.items[i], waiting_end) ||
-		     has_end(names.items[i], refused_end)) &&
-		    strtoll(names.items[i].data, NULL, 10) > number)
-			number = strtoll(names.items[i].data, NULL, 10);
+	number = last_number(&names);
+	other = last_number(&refused);
+	number = number > other ? number : other;
 	snprintf(name, sizeof name, "%016lld%s", number + 1, waiting_end);
 	return rg_file_replace(folder, name, text, true, err);
 }
@@ -327,31 +330,22 @@ int remote_queue(struct remote *remote, const struct roger_op *op,
 
 /* ---------------------------------------------------------------------- looking -- */
 
-static void count_file(struct remote_outbox *outbox, int folder, struct roger_str name)
-{
-	struct rg_file_facts facts;
-
-	outbox->refused += has_end(name, refused_end);
-	if (!has_end(name, waiting_end))
-		return;
-	outbox->waiting++;
-	if (rg_file_look(folder, name.data, &facts, NULL) == ROGER_OK && facts.kind &&
-	    (!outbox->since_ms || facts.changed_ms < outbox->since_ms))
-		outbox->since_ms = facts.changed_ms;
-}
-
 void remote_outbox_look(const struct remote *remote, struct remote_outbox *ret)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
-	struct roger_strs names = { 0 };
-	size_t i;
+	struct roger_strs waiting, refused;
+	struct rg_file_facts facts;
 
 	*ret = (struct remote_outbox){ 0 };
 	remote_print_own(remote, "outbox", ret->path);
 	if (!arena || open_outbox(remote, false, &folder, NULL) < 0 || folder == RG_NO_FILE ||
-	    rg_file_list_folder(folder, "outbox", arena, &names, NULL) < 0)
+	    list_files(folder, waiting_end, arena, &waiting, NULL) < 0 ||
+	    list_files(folder, refused_end, arena, &refused, NULL) < 0)
 		return;
-	for (i = 0; i < names.count; i++)
-		count_file(ret, folder, names.items[i]);
+	ret->waiting = (int64_t)waiting.count;
+	ret->refused = (int64_t)refused.count;
+	if (waiting.count &&
+	    rg_file_look(folder, waiting.items[0].data, &facts, NULL) == ROGER_OK && facts.kind)
+		ret->since_ms = facts.changed_ms;
 }

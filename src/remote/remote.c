@@ -25,20 +25,28 @@ static int open_wire(struct remote *remote, struct roger_err *err)
 					"this program speaks to servers of this machine alone");
 }
 
-static struct remote *make_remote(void)
+static int take_socket(struct remote *remote, const char *socket, struct roger_err *err)
 {
-	struct remote *remote = calloc(1, sizeof *remote);
+	struct remote_place *place = remote->places;
 
-	if (remote)
-		remote->holds = RG_NO_FILE;
-	return remote;
+	remote->place_count = 1;
+	remote->here = true;
+	snprintf(place->name, sizeof place->name, "unix:%s", socket);
+	if (strlen(socket) >= sizeof place->socket)
+		return rg_fail(err, ROGER_EUSAGE, 0, "'%s' is too long for a socket", socket);
+	memcpy(place->socket, socket, strlen(socket) + 1);
+	return ROGER_OK;
 }
 
-int remote_open(struct remote **ret_remote, struct roger_err *err)
+int remote_open(const char *socket, struct remote **ret_remote, struct roger_err *err)
 {
-	struct remote *remote = make_remote();
-	int r = remote ? remote_find(remote, err) : rg_fail_memory(err);
+	struct remote *remote = calloc(1, sizeof *remote);
+	int r;
 
+	if (!remote)
+		return rg_fail_memory(err);
+	remote->holds = RG_NO_FILE;
+	r = socket ? take_socket(remote, socket, err) : remote_find(remote, err);
 	if (r == ROGER_OK)
 		r = open_wire(remote, err);
 	if (r < 0) {
@@ -47,25 +55,6 @@ int remote_open(struct remote **ret_remote, struct roger_err *err)
 	}
 	*ret_remote = remote;
 	return ROGER_OK;
-}
-
-int remote_open_here(const char *socket, struct remote **ret_remote, struct roger_err *err)
-{
-	struct remote *remote = make_remote();
-	struct remote_place *place = remote ? remote->places : NULL;
-
-	if (!remote)
-		return rg_fail_memory(err);
-	remote->place_count = 1;
-	remote->here = true;
-	snprintf(place->name, sizeof place->name, "unix:%s", socket);
-	if (strlen(socket) >= sizeof place->socket) {
-		remote_close(remote);
-		return rg_fail(err, ROGER_EUSAGE, 0, "'%s' is too long for a socket", socket);
-	}
-	memcpy(place->socket, socket, strlen(socket) + 1);
-	*ret_remote = remote;
-	return open_wire(remote, err);
 }
 
 struct remote *remote_close(struct remote *remote)

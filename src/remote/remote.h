@@ -93,12 +93,9 @@ struct remote {
 
 /* ----------------------------------------------------------------- handles -- */
 
-/* Open a handle of the servers in ROGER_SERVER, with their tokens.  ROGER_EENGINE with the
- * member wire: this program cannot. */
-RG_CHECKED int remote_open(struct remote **ret_remote, struct roger_err *err);
-/* Open a handle of the server at a unix socket of this machine. */
-RG_CHECKED int remote_open_here(const char *socket, struct remote **ret_remote,
-				struct roger_err *err);
+/* Open a handle of the server at a unix socket of this machine, or (NULL) of the servers in
+ * ROGER_SERVER, with their tokens.  ROGER_EENGINE with the member wire: this program cannot. */
+RG_CHECKED int remote_open(const char *socket, struct remote **ret_remote, struct roger_err *err);
 struct remote *remote_close(struct remote *remote);
 /* Call a verb, as roger_call() does. */
 RG_CHECKED int remote_call(struct remote *remote, const struct roger_op *op, const void *request,

@@ -36,10 +36,10 @@ static bool is_loopback(const char *host)
 	       (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 }
 
-/* Take a part of an address, up to one of ends; false: it is empty, or too long. */
-static bool take_part(const char **at, const char *ends, char *to, size_t room)
+/* Take a part of an address, up to one of ends after `skip`; false: it is empty, or too long. */
+static bool take_part(const char **at, size_t skip, const char *ends, char *to, size_t room)
 {
-	const size_t length = strcspn(*at, ends);
+	const size_t length = skip + strcspn(*at + skip, ends);
 
 	if (!length || length >= room)
 		return false;
@@ -76,27 +76,22 @@ static bool read_url(const char *text, struct remote_place *place)
 	size_t path;
 	int length;
 
-	if (!take_part(&at, ":", scheme, sizeof scheme) || strncmp(at, "://", 3) != 0)
+	if (!take_part(&at, 0, ":", scheme, sizeof scheme) || strncmp(at, "://", 3) != 0)
 		return false;
 	at += 3;
 	place->tls = strcasecmp(scheme, "https") == 0;
 	if (!place->tls && strcasecmp(scheme, "http") != 0)
 		return false;
-	if (*at == '[' ? !take_part(&at, "/?#", place->host, sizeof place->host)
-		       : !take_part(&at, ":/?#", place->host, sizeof place->host))
+	/* The colons of an address in brackets are its own. */
+	if (!take_part(&at, *at == '[' ? strcspn(at, "]") : 0, ":/?#", place->host,
+		       sizeof place->host))
 		return false;
-	/* A port may follow an address in brackets. */
-	letter = *place->host == '[' ? strchr(place->host, ']') : NULL;
-	if (letter && letter[1]) {
-		at -= strlen(letter + 1);
-		letter[1] = '\0';
-	}
 	for (letter = place->host; *letter; letter++)
 		*letter = (char)tolower((unsigned char)*letter);
 	snprintf(place->port, sizeof place->port, "%s", place->tls ? "443" : "80");
 	if (*at == ':') {
 		at++;
-		if (!take_part(&at, "/?#", place->port, sizeof place->port))
+		if (!take_part(&at, 0, "/?#", place->port, sizeof place->port))
 			return false;
 	}
 	path = strlen(at);
