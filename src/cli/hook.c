@@ -20,6 +20,7 @@
 #include "data/caller.h"
 #include "data/json.h"
 #include "data/record.h"
+#include "data/remote.h"
 
 enum {
 	INPUT_BYTES_MAX = 64 << 20, /* more is read and dropped */
@@ -363,6 +364,8 @@ static bool open_workspace(const struct cli_run *run, struct hook *hook)
 	r = cli_open(named, &hook->roger, &err);
 	if (r == ROGER_ENOENT && !named && project && *project)
 		r = roger_open(project, &hook->roger, &err);
+	if (rg_is_remote(hook->roger) && hook->request.event != CLI_HOOK_IDLE)
+		rg_remote_hurry(hook->roger);
 	if (r == ROGER_OK)
 		why = roger_distrust(hook->roger);
 	else if (r == ROGER_ENOENT && !named && !getenv("ROGER_WORKSPACE"))

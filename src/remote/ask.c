@@ -16,7 +16,7 @@
 enum {
 	/* If nothing answers: how long until a server that was started again is there. */
 	CONNECT_TRIES_MS = 1500,
-	/* A hurried send: it is safe on disk, under its key, to be sent again. */
+	/* A hurried send is safe on disk, under its key; the tool of a hook waits for it. */
 	HURRY_MS = 3 * 1000,
 	/* With several servers: how long until another one leads. */
 	TURN_TRIES_MS = 10 * 1000,
@@ -157,6 +157,7 @@ static int fail_unreached(struct remote *remote, const struct remote_request *re
 	char why[sizeof err->message], since[32] = "";
 
 	remote->unreached = true;
+	remote->lost = remote->hurried;
 	/* There is no server, and the error says so already. */
 	if (err->code == ROGER_EENGINE)
 		return ROGER_EENGINE;
@@ -224,7 +225,9 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 	int r;
 
 	remote_down_find(remote);
-	if (remote->down_ms && !remote_is_there(remote, err))
+	if (remote->lost)
+		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: it did not answer", remote->place->name);
+	if (remote->lost || (remote->down_ms && !remote_is_there(remote, err)))
 		return fail_unreached(remote, request, false, err);
 	if (remote->place_count > 1 && request->turn_ms)
 		request->within_ms = request->turn_ms;

@@ -22,8 +22,7 @@ void remote_down_find(struct remote *remote)
 	struct rg_file_facts facts;
 	char name[40];
 
-	/* At a socket of this machine a missing server is known at once. */
-	if (remote->down_known || *remote->places->socket)
+	if (remote->down_known)
 		return;
 	remote->down_known = true;
 	if (open_place(remote, false, &folder, name) &&
@@ -36,8 +35,7 @@ void remote_down_note(struct remote *remote, bool down)
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	char name[40];
 
-	if (down == (remote->down_ms > 0) || *remote->places->socket ||
-	    !open_place(remote, down, &folder, name))
+	if (down == (remote->down_ms > 0) || !open_place(remote, down, &folder, name))
 		return;
 	remote->down_known = true;
 	remote->down_ms = down ? rg_clock_ms() : 0;

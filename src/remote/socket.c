@@ -31,7 +31,7 @@ struct line_in {
 
 /* -------------------------------------------------------------- connecting -- */
 
-static int connect_to(const struct sockaddr *address, socklen_t length)
+static int connect_to(const struct sockaddr *address, socklen_t length, int64_t wait_ms)
 {
 	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct pollfd ready = { fd, POLLOUT, 0 };
@@ -43,7 +43,7 @@ static int connect_to(const struct sockaddr *address, socklen_t length)
 	/* A unix socket returns EAGAIN when its server is busy. */
 	if (errno != EINPROGRESS && errno != EAGAIN)
 		error = errno;
-	else if (poll(&ready, 1, CONNECT_MS) <= 0)
+	else if (poll(&ready, 1, (int)wait_ms) <= 0)
 		error = ETIMEDOUT;
 	else
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
@@ -54,7 +54,8 @@ static int connect_to(const struct sockaddr *address, socklen_t length)
 	return -1;
 }
 
-static int connect_place(const struct remote_place *place)
+/* Connect within this time, and within CONNECT_MS. */
+static int connect_place(const struct remote_place *place, int64_t wait_ms)
 {
 	struct sockaddr_un local = { .sun_family = AF_UNIX };
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
@@ -63,9 +64,10 @@ static int connect_place(const struct remote_place *place)
 	char host[256];
 	int fd = -1;
 
+	wait_ms = wait_ms < CONNECT_MS ? wait_ms : CONNECT_MS;
 	if (*place->socket) {
 		memcpy(local.sun_path, place->socket, sizeof local.sun_path);
-		return connect_to((const struct sockaddr *)&local, sizeof local);
+		return connect_to((const struct sockaddr *)&local, sizeof local, wait_ms);
 	}
 	/* localhost needs no look-up, which a static program cannot do. */
 	snprintf(host, sizeof host, "%s",
@@ -76,7 +78,7 @@ static int connect_place(const struct remote_place *place)
 		errno = EINVAL;
 		return -1;
 	}
-	fd = connect_to(found->ai_addr, found->ai_addrlen);
+	fd = connect_to(found->ai_addr, found->ai_addrlen, wait_ms);
 	freeaddrinfo(found);
 	return fd;
 }
@@ -343,7 +345,7 @@ static enum remote_outcome ask_over_socket(struct remote *remote,
 	if (line->fd >= 0 && recv(line->fd, &byte, 1, MSG_PEEK) >= 0)
 		hang_up(line);
 	if (line->fd < 0)
-		line->fd = connect_place(remote->place);
+		line->fd = connect_place(remote->place, request->within_ms);
 	if (line->fd < 0)
 		return fail_here(remote, errno, err);
 	line->taken = 0;
@@ -370,7 +372,7 @@ static void *begin_stream(struct remote *remote, const char *last)
 		out.length -= 2;
 		rg_buf_printf(&out, "%s\r\n\r\n", last);
 	}
-	line->fd = connect_place(remote->place);
+	line->fd = connect_place(remote->place, CONNECT_MS);
 	if (line->fd >= 0 && !out.failed &&
 	    send_all(remote, line->fd, rg_buf_str(&out), rg_clock_monotonic_ms() + CONNECT_MS))
 		return line;

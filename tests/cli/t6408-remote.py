@@ -382,6 +382,43 @@ for status in (502, 503, 504):
     ended = remote("hook", "claude", "prompt", "--as", "bob", server=gateway.url, input=json.dumps({"session_id": "s", "transcript_path": "", "cwd": "", "hook_event_name": ""}))
     check(f"{status}: a hook says so in one line", ended.returncode == 0 and "down since" in json.loads(ended.stdout)["systemMessage"] and json.loads(ended.stdout)["systemMessage"].count("\n") == 0, (ended.stdout, ended.stderr))
     gateway.end()
+# A server that takes connections and gives no answer costs one hook its time, and the next ones a second at most.
+PROMPT = json.dumps({"session_id": "s", "transcript_path": "", "cwd": "", "hook_event_name": ""})
+
+
+def take_connections(listener, closes):
+    kept = []
+    while True:
+        try:
+            kept.append(listener.accept()[0])
+        except OSError:
+            return
+        if closes:
+            kept.pop().close()
+
+
+for number, (kind, closes) in enumerate(((socket.AF_UNIX, True), (socket.AF_UNIX, False), (socket.AF_INET, True), (socket.AF_INET, False))):
+    listener = socket.socket(kind)
+    listener.bind(f"{FOLDER.name}/mute-{number}" if kind == socket.AF_UNIX else ("127.0.0.1", 0))
+    listener.listen()
+    address = f"unix:{FOLDER.name}/mute-{number}" if kind == socket.AF_UNIX else f"http://127.0.0.1:{listener.getsockname()[1]}"
+    threading.Thread(target=take_connections, args=(listener, closes), daemon=True).start()
+    what = f"{'a unix socket' if kind == socket.AF_UNIX else 'a port'} that {'closes' if closes else 'says nothing'}"
+    for words, limit, says in ((("prompt", "--as", "bob"), 4.5, ""), (("prompt", "--as", "bob"), 2.5, "down since 20"), (("prompt",), 2.5, "down since 20"), (("tool", "--as", "bob"), 2.5, None)):
+        began = time.monotonic()
+        ended = remote("hook", "claude", *words, server=address, token="roger-secret", input=PROMPT)
+        took = time.monotonic() - began
+        said = json.loads(ended.stdout)["systemMessage"] if ended.stdout else None
+        check(f"{what}: hook {' '.join(words)}", ended.returncode == 0 and took < limit and (said is None if says is None else said and says in said and "did not answer within 5 s" not in said), (took, ended.stdout, ended.stderr))
+    check(f"{what}: other commands say so, too", "down since 20" in remote("list", server=address, status=75).stderr)
+    # Somebody answers again.
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    if kind == socket.AF_UNIX:
+        os.unlink(f"{FOLDER.name}/mute-{number}")
+        os.link(serving.path, f"{FOLDER.name}/mute-{number}")
+        equal(f"{what}: and are answered once it answers", remote("hook", "claude", "prompt", "--as", "nobody-yet", server=address, input=PROMPT).stdout, "")
+        remote("list", "--count", server=address, status=0)
 for server in ("http://192.0.2.1:1", "ftp://localhost", "https://user:word@localhost", "https://localhost/?token=x", "unix:relative", "localhost:8484", "https://"):
     ended = remote("list", server=server)
     check(f"'{server}' is no server", ended.returncode == 78 and "ROGER_SERVER" in ended.stderr, (ended.returncode, ended.stderr))
