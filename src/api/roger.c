@@ -243,7 +243,8 @@ int rg_read_new(struct roger *roger, uint64_t *from, struct rg_arena *arena,
 struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,
 				   char to[RG_OWN_NAME_BYTES])
 {
-	return roger->workspace ? rg_seat_name(roger->workspace, tool, pid, to) : tool;
+	return roger->workspace ? rg_seat_name(roger->workspace, tool, pid, to)
+				: remote_name(roger->remote, tool, to, RG_OWN_NAME_BYTES);
 }
 
 bool rg_observe_process(int64_t id, char *to, size_t size)

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/id.h"
+#include "base/limits.h"
+#include "data/json.h"
+#include "data/record.h"
 #include "host/file.h"
 #include "remote/remote.h"
 
@@ -80,6 +83,28 @@ bool remote_turn(struct remote *remote)
 		remote->places + (size_t)(remote->place + 1 - remote->places) % remote->place_count;
 	remote_watch_free(remote);
 	return true;
+}
+
+struct roger_str remote_name(struct remote *remote, struct roger_str tool, char *to, size_t size)
+{
+	struct remote_request request = { .path = "/v1/session", .within_ms = RG_ANSWER_WAIT_MS };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_server_session session = { 0 };
+	struct remote_answer answer = { 0 };
+	struct roger_err err = { 0 };
+	const struct rg_json *json;
+
+	if (arena && *remote->place->token &&
+	    remote_ask(remote, &request, &answer, &err) == ROGER_OK &&
+	    rg_json_read_within(rg_buf_str(&answer.body), arena, &json, NULL) == ROGER_OK &&
+	    rg_answer_decode(&rg_server_session_record, rg_json_root(json), &session, arena,
+			     NULL) == ROGER_OK &&
+	    session.right != RG_ADMINISTER && rg_name_valid(session.name)) {
+		snprintf(to, size, "%.*s", RG_STR_ARGS(session.name));
+		tool = rg_str(to);
+	}
+	rg_buf_deinit(&answer.body);
+	return tool;
 }
 
 void remote_interrupt(void)

@@ -498,8 +498,11 @@ idle.stdin.close()
 roger("send", "ida", "wake up", "--as", "al")
 equal("one that waits is woken", (idle.wait(100), "1 new message for ida" in idle.stderr.read()), (2, True))
 
-mcp = subprocess.Popen([ROGER, "mcp", "--as", "jo"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": f"unix:{serving.path}"})
 numbers = iter(range(1, 1000))
+
+
+def start_mcp(*words, server=f"unix:{serving.path}", **env):
+    return subprocess.Popen([ROGER, "mcp", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": server, **env})
 
 
 def call(method, **params):
@@ -512,7 +515,9 @@ def call(method, **params):
             return answer.get("result", answer)
 
 
-call("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "test", "version": "1"})
+BEGIN = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+mcp = start_mcp("--as", "jo")
+call("initialize", **BEGIN)
 mcp.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
 tool = call("tools/call", name="send", arguments={"to": ["kim"], "content": "by mcp"})
 check("roger mcp sends by the server", not tool.get("isError"), tool)
@@ -522,6 +527,25 @@ check("and reads its mail there", "for jo" in json.dumps(call("tools/call", name
 check("and waits there", "al" in json.dumps(call("tools/call", name="wait", arguments={})))
 mcp.stdin.close()
 equal("and ends with its client", mcp.wait(60), 0)
+
+# Whoever starts them without a name is the agent of the token; what it is for several, or administers, is for the tool's name.
+PORT = f"http://127.0.0.1:{serving.port}"
+for agent, right, own in (("tia", "act", "tia"), ("uma", "own", "uma"), ("most", "administer", "claude"), ("ci-*", "act", None)):
+    token = roger("token", "new", agent, "--right", right).stdout.strip()
+    for to in ({"tia", "uma", "claude"} & {own}):
+        roger("send", to, f"for {agent}", "--as", "al", "--new")
+    shown = remote("hook", "claude", "prompt", server=PORT, token=token, input=json.dumps({**EVENT, "session_id": f"s-{right}-{agent}"}))
+    check(f"{agent}: a hook shows that agent's mail", f"for {agent}" in shown.stdout and f"You are {own}" in shown.stdout if own else "say a name that fits" in shown.stdout, (shown.stdout, shown.stderr))
+    mcp = start_mcp("--for", "claude", server=PORT, ROGER_TOKEN=token)
+    begun = call("initialize", **BEGIN)
+    check(f"{agent}: roger mcp tells it who it is", f"You are '{own or 'claude'}'" in begun["instructions"], begun)
+    mcp.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    sent = call("tools/call", name="send", arguments={"to": ["bob"], "content": f"from {agent}"})
+    equal(f"{agent}: and sends as that one", json.loads(roger("list", "--to", "bob", "--newest", "--limit", "1", "--json").stdout)["messages"][0]["from"] if own else bool(sent.get("isError")), own or True)
+    mcp.stdin.close()
+    mcp.wait(60)
+    said = remote("send", "bob", "hi", server=PORT, token=token)
+    check(f"{agent}: a send without a name", said.returncode == (0 if own == agent else 64 if right == "administer" else 77) and (own == agent or "--as" in said.stderr), (said.returncode, said.stderr))
 status, errors = serving.end()
 equal("the server ended in order", (status, errors), (0, ""))
 done()

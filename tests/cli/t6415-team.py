@@ -54,7 +54,8 @@ check("nothing was stored under a name that does not fit", names <= {"ci-17", "c
 check("with a token a name need not be said", json.loads(far("bob", "inbox", "--json", status=1).stdout)["unread"] == 0 and "who are you" not in far("bob", "receive", status=1).stderr)
 told = far("bob", "inbox", "--as", "lead", status=77)
 check("nor is it anybody's choice", "token is for 'bob'; say that name (--as, or ROGER_AGENT), or none\n" in told.stderr, told.stderr)
-equal("which a hook of a tool with another name says", far("bob", "hook", "any", "prompt").stderr, told.stderr)
+equal("which a hook with another name says", far("bob", "hook", "any", "prompt", "--as", "lead").stderr, told.stderr)
+equal("one without a name has the token's", far("bob", "hook", "any", "prompt").stderr, "")
 told = far("ci-*", "inbox", "--as", "lead", status=77)
 check("of a pattern, which is no name", "say a name that fits (--as, or ROGER_AGENT)\n" in told.stderr, told.stderr)
 used = {one["name"]: one for one in json.loads(roger("token", "list", "--json").stdout)["tokens"]}
