@@ -109,8 +109,10 @@ RG_CHECKED int rg_causes_mail(struct rg_causes *causes, struct roger_str name, e
 RG_CHECKED int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err);
 RG_CHECKED int rg_causes_say_mail(struct rg_causes *causes, struct roger_err *err);
 
-/* Describe the open mail in a sentence, and return the command that helps. */
-struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box);
+/* Describe the open mail in a sentence, without the parts beyond so many bytes, and return the
+ * command that helps. */
+struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box,
+				     size_t most);
 struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_agent_mail *box);
 
 #endif

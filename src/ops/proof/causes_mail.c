@@ -24,7 +24,7 @@ enum {
 	MAILBOXES_MAX = 50, /* mailboxes whose oldest message is looked up */
 	NOTICES_MAX = 100,  /* messages of roger to one agent */
 	HANDED_MAX = 500,   /* messages that may be in an agent's file */
-	WORDS_BYTES = 77,   /* bytes of a sentence */
+	WORDS_BYTES = 77,   /* of a sentence, which is one line of a terminal beside a mark */
 	SLIPS_MAX = 3,	    /* slips that are named */
 	WAKES_MAX = 20,	    /* attempts to wake an agent */
 	SESSIONS_MAX = 200, /* newest notes that a session began */
@@ -826,8 +826,8 @@ static void print_part(const struct rg_agent_mail *box, enum rg_part part, struc
 			      count == 1 ? parts[part].one : parts[part].many);
 }
 
-/* The words fit into one line of a terminal beside a mark; the parts beyond that are left out. */
-struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box)
+struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box,
+				     size_t most)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf part = { .maximum = 4096 };
@@ -845,7 +845,7 @@ struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_a
 		rg_buf_add_text(&part, between);
 		print_part(box, (enum rg_part)i, &part);
 		between = ", ";
-		if (out.length + part.length + (i + 1 < last ? strlen(rest) : 0) > WORDS_BYTES) {
+		if (out.length + part.length + (i + 1 < last ? strlen(rest) : 0) > most) {
 			rg_buf_add_text(&out, rest);
 			break;
 		}
@@ -940,7 +940,7 @@ static int say_box(struct rg_causes *causes, const struct rg_agent_mail *box, st
 					 .count = box->parts[RG_PART_UNREAD],
 					 .since_ms = box->since_ms,
 					 .next = rg_agent_mail_next(causes, box) };
-	const struct roger_str words = rg_agent_mail_words(causes, box);
+	const struct roger_str words = rg_agent_mail_words(causes, box, WORDS_BYTES);
 	size_t i;
 	int r = list_parts(causes, box, &concern.parts, err);
 

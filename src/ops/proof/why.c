@@ -31,7 +31,7 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 		return r;
 	reply->subject = ROGER_WHY_AGENT;
 	if (box) {
-		reply->words = rg_agent_mail_words(causes, box);
+		reply->words = rg_agent_mail_words(causes, box, SIZE_MAX);
 		reply->next = rg_agent_mail_next(causes, box);
 	} else {
 		r = rg_engine_last_looks(causes->roger->engine, &agent, 1, err);
