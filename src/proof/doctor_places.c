@@ -13,9 +13,9 @@ static int check_seal(struct rg_doctor *doctor, struct roger_err *err)
 	int r;
 
 	r = rg_seal_key_state(doctor->engine->workspace, doctor->scratch, &state, err);
-	/* rg_places_check() reports something else with the key's name. */
+	/* A folder or a link with the name of a key. */
 	if (r == ROGER_EREFUSED)
-		return ROGER_OK;
+		return rg_doctor_report(doctor, &breach, err, "%s", err->message);
 	if (r < 0 || state == RG_SEAL_NONE || state == RG_SEAL_WHOLE)
 		return r;
 	if (state == RG_SEAL_WRONG)

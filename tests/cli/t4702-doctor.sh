@@ -258,6 +258,8 @@ roger seal -q >/dev/null
 echo "$(printf '%064d' 7)" >.roger/seal.pub
 damage "a public key of somebody else" seal "not its public half" seal.key 0
 mended "a public key that is gone" seal "missing" seal.key 0 'roger seal -q >/dev/null; rm .roger/seal.pub'
+mkdir -m 700 .roger/seal.key
+damage "a folder with the name of the key" seal "not a regular file" seal.key 0
 
 # ---- a backup made of links
 ln .roger/messages.jsonl backup.jsonl
