@@ -152,7 +152,7 @@ class Settings:
             if len(bounds) != 2 or (line[5] == "-") == (line[3] in ("number", "span")):
                 block.fail(f"{line[2]}: expected least..most for a number or a span, else -", place)
             span = " to ".join("0" if bound == "0s" else bound for bound in bounds)
-            about = f"{span}: {line[7]}" if line[3] == "span" else line[7]
+            about = f"{span}: {line[7]}" if line[3] == "span" and "RG_" not in span else line[7]
             self.rows.append((line[1] or "", line[2], line[3].upper().replace("-", "_"), line[6], *map(self.number, bounds),
                               "" if line[4] == "-" else line[4], about))
 

@@ -275,7 +275,17 @@ static void forms_of_text_are_one(void **state)
 
 static void numbers_keep_their_bounds(void **state)
 {
+	struct rg_config *config;
+	char text[100];
+
 	(void)state;
+	/* The longest that a request may ask for is the longest that may be configured. */
+	snprintf(text, sizeof text, "watchdog: {within: %lldms}\nclaims: {max_lease: %lldms}\n",
+		 (long long)RG_RUN_WITHIN_MS_MAX, (long long)RG_LEASE_MS_MAX);
+	config = of(text);
+	assert_int_equal(config->run_within_ms, RG_RUN_WITHIN_MS_MAX);
+	assert_int_equal(config->lease_ms_max, RG_LEASE_MS_MAX);
+	rg_config_free(config);
 	refused("size_limits:\n  max_content_length: 0\n",
 		"f.yaml:2: size_limits.max_content_length: expected a whole number from 1 to "
 		"1000000");
@@ -296,6 +306,9 @@ static void numbers_keep_their_bounds(void **state)
 	refused("cleanup: {keep_last_n_per_phase: 1000001}",
 		"f.yaml:1: cleanup.keep_last_n_per_phase: expected a whole number from 0 to "
 		"1000000");
+	refused("claims: {max_lease: 8d}",
+		"f.yaml:1: claims.max_lease: expected a span such as 30s, 5m or 2h, from 1000ms to "
+		"604800s");
 	refused("cleanup: {keep_last_n_runs: 1000001}",
 		"f.yaml:1: cleanup.keep_last_n_runs: expected a whole number from 0 to 1000000");
 }
