@@ -164,6 +164,7 @@ struct looking {
 	const char *base;		      /* working tree of the repository */
 	struct roger_str inside[WATCHES_MAX]; /* each watched path below base; NULL: elsewhere */
 	struct roger_strs tracked;
+	bool failed; /* out of memory */
 };
 
 /* Does roger use the first part of a path, in whatever case? */
@@ -200,22 +201,22 @@ static bool is_concerned(const struct looking *looking, size_t watch, const char
 	       (!uses || is_used(looking, uses, rest));
 }
 
-/* Keep the path of an entry if it concerns a watched one; false: out of memory. */
-static bool see_name(struct looking *looking, const char *name, size_t length)
+/* Keep the path of an entry if it concerns a watched one. */
+static void see_name(struct looking *looking, const char *name, size_t length)
 {
 	struct roger_str path;
 	size_t i;
 
-	for (i = 0; i < looking->count; i++)
-		if (is_concerned(looking, i, name, length))
-			return rg_arena_print(looking->arena, &path, "%s/%s", looking->base,
-					      name) &&
-			       (rg_str_among(looking->tracked, path) ||
-				rg_arena_add(looking->arena, &looking->tracked, path));
-	return true;
+	for (i = 0; i < looking->count && !is_concerned(looking, i, name, length); i++)
+		;
+	if (i < looking->count)
+		looking->failed |=
+			!rg_arena_print(looking->arena, &path, "%s/%s", looking->base, name) ||
+			(!rg_str_among(looking->tracked, path) &&
+			 !rg_arena_add(looking->arena, &looking->tracked, path));
 }
 
-/* Read a whole index; hash: bytes of a hash.  false: no index with such hashes, or no memory. */
+/* Read a whole index; hash: bytes of a hash.  false: no index with such hashes. */
 static bool read_entries(struct reading *reading, size_t hash, struct looking *looking)
 {
 	const unsigned char *head = take_bytes(reading, 12);
@@ -229,8 +230,7 @@ static bool read_entries(struct reading *reading, size_t hash, struct looking *l
 		if (version < 2 || version > 4 || !take_bytes(reading, STAT_BYTES + hash) ||
 		    !read_name(reading, version, STAT_BYTES + hash))
 			return false;
-		if (!see_name(looking, reading->name, reading->named))
-			return false;
+		see_name(looking, reading->name, reading->named);
 	}
 	return read_extensions(reading, hash);
 }
@@ -249,6 +249,7 @@ static enum rg_git_state read_index(struct looking *looking, const char *path, s
 	int r = ROGER_OK;
 
 	shared[0] = '\0';
+	looking->failed |= !reading || !piece;
 	if (realpath(path, real))
 		r = rg_file_open_facts(AT_FDCWD, real, RG_FILE_READ, &file, &facts, NULL);
 	*ret_size = (size_t)facts.size;
@@ -301,7 +302,8 @@ static enum rg_git_state read_repository(struct looking *looking, const char *gi
 		looking->tracked.count = before;
 		coming = rg_outside_is_there(path) ? read_both(looking, git, "index.lock", &size)
 						   : RG_GIT_CLEAR;
-		if (coming == RG_GIT_UNKNOWN && rg_clock_monotonic_ns() >= until_ns)
+		if (coming == RG_GIT_UNKNOWN &&
+		    (looking->failed || rg_clock_monotonic_ns() >= until_ns))
 			return RG_GIT_BUSY;
 		if (coming == RG_GIT_UNKNOWN)
 			continue;
@@ -361,5 +363,5 @@ int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t cou
 			*ret_state = state;
 	}
 	*ret_tracked = looking.tracked;
-	return ROGER_OK;
+	return rg_kept(!looking.failed, err);
 }
