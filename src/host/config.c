@@ -654,27 +654,20 @@ int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 
 static const char config_file[] = ".roger/config.yaml";
 
-static int read_file(const char *path, const char *file, struct rg_buf *out, bool *ret_found,
+static int read_file(const char *root, const char *file, struct rg_buf *out, bool *ret_found,
 		     struct roger_err *err)
 {
 	struct roger_err inner = { 0 };
+	char path[PATH_BYTES];
 	int r;
 
+	snprintf(path, sizeof path, "%s/%s", root, file);
 	r = rg_file_read_all(path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
 		return rg_fail(err, ROGER_ECONFIG, 0, "%s: %s", file, inner.message);
 	return ROGER_OK;
-}
-
-static int load_file(struct rg_config *config, const char *path, const char *file, bool foreign,
-		     bool *ret_found, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	int r = read_file(path, file, &text, ret_found, err);
-
-	return r < 0 ? r : rg_config_read(config, rg_buf_str(&text), file, foreign, err);
 }
 
 /* Every command reads the configuration, but few need groups, so a longer section is read later. */
@@ -716,14 +709,14 @@ static bool has_groups(const struct rg_yaml *root)
 }
 
 /* Load roger's file; a long section of groups is read later if the rest can be read by itself. */
-static int load_own(struct rg_config *config, const char *path, struct roger_err *err)
+static int load_own(struct rg_config *config, const char *folder, struct roger_err *err)
 {
 	const struct rg_config_source source = { .config = config, .name = config_file };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf others = { .maximum = SIZE_MAX };
 	struct rg_buf groups = { .maximum = SIZE_MAX };
 	const struct rg_yaml *root = NULL;
-	int r = read_file(path, config_file, &text, NULL, err);
+	int r = read_file(folder, config_file, &text, NULL, err);
 
 	if (r < 0)
 		return r;
@@ -861,18 +854,18 @@ static int use_origin_folder(struct rg_config *config, const char *root, struct 
 int rg_config_load(const char *root, struct rg_config **ret_config, struct roger_err *err)
 {
 	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
-	char path[PATH_BYTES];
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	bool has_origin = false;
 	int r;
 
 	r = rg_config_new(&config, err);
 	if (r < 0)
 		return r;
-	snprintf(path, sizeof path, "%s/%s", root, origin_file);
-	r = load_file(config, path, origin_file, true, &has_origin, err);
-	snprintf(path, sizeof path, "%s/%s", root, config_file);
+	r = read_file(root, origin_file, &text, &has_origin, err);
 	if (r == ROGER_OK)
-		r = load_own(config, path, err);
+		r = rg_config_read(config, rg_buf_str(&text), origin_file, true, err);
+	if (r == ROGER_OK)
+		r = load_own(config, root, err);
 	if (r == ROGER_OK && has_origin)
 		r = use_origin_folder(config, root, err);
 	if (r == ROGER_OK)
