@@ -275,7 +275,11 @@ const char *rg_workspace_distrust(struct rg_workspace *workspace)
 {
 	const struct rg_trust *trust;
 	enum rg_git_state git = RG_GIT_CLEAR;
+	struct rg_file_facts open;
 
+	if (rg_file_examine(workspace->data, ".", &open, NULL) == ROGER_OK &&
+	    rg_file_inode(workspace->data_path) != open.inode)
+		return "the workspace was removed, moved or made anew; start this program again";
 	workspace->trust = rg_trust_free(workspace->trust);
 	if (rg_workspace_trust(workspace, &trust, NULL) < 0)
 		return "out of memory";

@@ -7,6 +7,7 @@
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 import time
@@ -566,5 +567,17 @@ check("what takes its place is read by the same server", not result.get("isError
 check("that it was gone is told until that is accepted", "messages.jsonl is gone" in text_of(result), text_of(result)[-500:])
 roger("dismiss", "messages.jsonl", "--reason", "put back")
 check("and it can be written to", not client.call("send", to=["ann"], content="again").get("isError"))
+before = journal.read_bytes()
+Path(".roger").rename("moved")
+for what in ("moved", "made anew", "removed"):
+    if what == "made anew":
+        roger("init", "-q")
+    if what == "removed":
+        shutil.rmtree(".roger")
+    for tool, arguments in CALLS[:3]:
+        result = client.call(tool, **arguments)
+        check(f"{tool} tells that the workspace was {what}, and what to do", result.get("isError")
+              and text_of(result) == "the workspace was removed, moved or made anew; start this program again", result)
+equal("and stores nothing in the old one", Path("moved/messages.jsonl").read_bytes(), before)
 equal("that goes on", client.end()[0], 0)
 done()

@@ -683,6 +683,26 @@ static void growing_in_the_middle_loses_nothing(void **state)
 	roger_close(roger);
 }
 
+/* A handle that stays open says what happened to its files, and what to do. */
+static void a_workspace_that_was_removed_is_named(void **state)
+{
+	const struct roger_inbox_request request = { .agent = RG_STR("bob") };
+	struct scene *scene = *state;
+	struct roger *roger = place_open(&scene->place);
+	struct roger_inbox_reply reply;
+	struct roger_err err = { 0 };
+
+	assert_int_equal(place_send(roger, "amy", "bob", "app", "text", "", NULL), ROGER_OK);
+	place_remove(&scene->place);
+	/* Where the control file is, is looked at every tenth of a second. */
+	usleep(200000);
+	assert_int_equal(roger_inbox(roger, &request, &reply, &err), ROGER_EENGINE);
+	assert_string_equal(err.message,
+			    "the workspace was removed while open; start this program again");
+	assert_int_equal(place_send(roger, "amy", "bob", "app", "lost", "", NULL), ROGER_EENGINE);
+	roger_close(roger);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -702,6 +722,7 @@ int main(void)
 		TEST(whoever_asks_next_sees_it),
 		TEST(numbers_rise_without_a_gap),
 		TEST(growing_in_the_middle_loses_nothing),
+		TEST(a_workspace_that_was_removed_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,11 +203,16 @@ static void pay_owed(struct rg_journal *journal)
 /* Map the larger control file that replaced ours. */
 static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 {
+	struct rg_file_facts folder;
 	struct rg_control *control;
 	int r;
 
 	r = rg_control_open(journal->folder, journal->control_name, journal->file, journal->source,
 			    journal->context, &journal->others_until_ns, &control, err);
+	if (r == ROGER_ECREATE &&
+	    rg_file_examine(journal->folder, ".", &folder, NULL) == ROGER_OK && !folder.links)
+		return rg_fail(err, ROGER_EENGINE, 0,
+			       "the workspace was removed while open; start this program again");
 	if (r < 0)
 		return r;
 	rg_control_close(journal->control);
