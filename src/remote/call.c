@@ -283,16 +283,16 @@ static int add_outbox(const struct call *call, struct roger_err *err)
 	*concern = (struct roger_concern){ .urgency = ROGER_SOON,
 					   .kind = RG_STR("outbox"),
 					   .count = outbox.waiting + outbox.refused,
-					   .since_ms = outbox.since_ms,
-					   .next = RG_STR("roger status") };
+					   .since_ms = outbox.since_ms };
 	reply->quiet = false;
 	return rg_kept(
 		rg_arena_print(call->arena, &concern->words,
-			       "on this machine %lld message%s wait%s to be sent, and %lld %s "
-			       "refused: %s",
-			       (long long)outbox.waiting, rg_plural(outbox.waiting),
-			       outbox.waiting == 1 ? "s" : "", (long long)outbox.refused,
-			       outbox.refused == 1 ? "was" : "were", outbox.path),
+			       "messages of this machine: %lld wait for a command with their "
+			       "sender's token; %lld refused, which can be removed",
+			       (long long)outbox.waiting, (long long)outbox.refused) &&
+			rg_arena_print(call->arena, &concern->next,
+				       "ls \"${XDG_STATE_HOME:-$HOME/.local/state}/roger/%s\"",
+				       outbox.path),
 		err);
 }
 

@@ -244,7 +244,10 @@ ended = remote("status", "--json", server=server_path)
 check("then nothing waits", ended.stderr == "" and not any(c["kind"] == "outbox" for c in json.loads(ended.stdout)["concerns"]), (ended.stdout, ended.stderr))
 ended = remote("status", "--json", server=server_path, home=home)
 check("what a rule refuses is told", "refused" in ended.stderr, ended.stderr)
-check("and stays in sight", any(c["kind"] == "outbox" and "1 was refused" in c["words"] for c in json.loads(ended.stdout)["concerns"]), ended.stdout)
+check("and stays in sight", any(c["kind"] == "outbox" and "1 refused, which can be removed" in c["words"] for c in json.loads(ended.stdout)["concerns"]), ended.stdout)
+step = next(c["next"] for c in json.loads(ended.stdout)["concerns"] if c["kind"] == "outbox")
+listed = subprocess.run(["sh", "-c", step], capture_output=True, text=True, env={**ENV, "HOME": str(home)})
+check("where it is is the next step", ".refused" in listed.stdout, (step, listed.stdout, listed.stderr))
 equal("and keeps nothing back", roger("list", "--to", "gus", "--count").stdout, "1\n")
 
 # With another's token it waits.
