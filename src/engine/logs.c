@@ -384,8 +384,9 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	int64_t at_ms = message->read_at_ms;
 	int r;
 
-	/* Whoever sent with a key gets a log, even an empty one: see is_lost(). */
-	if ((carrying->from_start || !message->cycle.length) && !batch_of(carrying, message->from))
+	/* From the start, whoever sent with a key gets a log, if only an empty one, so that
+	 * is_lost() does not find it missing again. */
+	if (carrying->from_start && !batch_of(carrying, message->from))
 		return rg_fail_memory(err);
 	if (rg_sendlog_begins(message))
 		return carry_begun(carrying, message, arena, err);
@@ -600,7 +601,7 @@ static void write_batches(struct carrying *carrying, uint64_t to)
 
 	for (i = 0; i < carrying->batches.count; i++) {
 		batch = &carrying->batches.items[i];
-		if (batch->text.length &&
+		if ((batch->text.length || carrying->from_start) &&
 		    rg_engine_log_add(engine, RG_LOG_SENDS, batch->sender, rg_buf_str(&batch->text),
 				      false, &err) < 0) {
 			note_trouble(engine, &err);

@@ -226,4 +226,13 @@ is "also when the index was built anew" "$(in_order)" "$order"
 rm -rf .roger/send-log .roger/messages.control
 is "or the logs" "$(in_order)" "$order"
 is "the newest is the last" "$(in_order --newest --limit 1)" "$(printf '%s' "$order" | python3 -c 'print([eval(input())[-1]])')"
+
+# Whoever sent with a key, and whose entries were purged, has an empty log: else each look would read the journal from its start.
+cd "$here" && mkdir purged && cd purged && roger init -q
+roger send --as amy --new bob once --key t:escalation:1 -q 2>/dev/null
+for i in 1 2 3; do roger log cycle new -q; done
+roger log purge -q
+rm .roger/send-log/amy.jsonl
+is "what was purged is not made again" "$(roger log sends --from amy --json 2>/dev/null | json 'd["attempts"]')" "[]"
+is "but the log is" "$(wc -c <.roger/send-log/amy.jsonl)" 0
 done_testing
