@@ -60,6 +60,12 @@ bool rg_str_among(struct roger_strs texts, struct roger_str text);
 /* The longest beginning of at most so many bytes that does not cut a character of UTF-8. */
 struct roger_str rg_str_first(struct roger_str text, size_t bytes);
 
+/* Bytes of the mark that some editors put before a text of UTF-8: 3, or 0. */
+static inline size_t rg_str_mark(struct roger_str text)
+{
+	return rg_str_begins(text, "\xef\xbb\xbf") ? 3 : 0;
+}
+
 /* The text without any of these characters at its end. */
 struct roger_str rg_str_without_end(struct roger_str text, const char *characters);
 

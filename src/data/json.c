@@ -118,7 +118,7 @@ static int read_with(const yyjson_alc *memory, struct roger_str text, struct rg_
 
 int rg_json_read_lenient(struct roger_str text, struct rg_json **ret_json, struct roger_err *err)
 {
-	const size_t mark = rg_str_begins(text, "\xef\xbb\xbf") ? 3 : 0;
+	const size_t mark = rg_str_mark(text);
 	yyjson_read_err bad = { 0 };
 	yyjson_doc *doc =
 		yyjson_read_opts((char *)(uintptr_t)text.data + mark, text.length - mark,

@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "base/unicode.h"
 
-#define UTF8_MARK "\xef\xbb\xbf"
 #define UTF16_MARK "\xff\xfe"
 
 static const char broken_text[] = "expected UTF-8 without NUL";
@@ -86,7 +85,7 @@ static bool take_number(struct roger_str text, size_t *at, int64_t *ret_number)
 static bool is_header(struct roger_str line, struct header *ret_header)
 {
 	struct header header = { 0 };
-	size_t at = rg_str_begins(line, UTF8_MARK) ? strlen(UTF8_MARK) : 0;
+	size_t at = rg_str_mark(line);
 
 	if (!take_char(line, &at, '(') || !take_role(line, &at, &header.role))
 		return false;
@@ -272,9 +271,7 @@ int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
 	int r;
 
 	_Static_assert(RG_SEQ_MAX == INT64_C(281474976710656), "the error names it");
-	reader.at = reader.wide			     ? strlen(UTF16_MARK)
-		    : rg_str_begins(text, UTF8_MARK) ? strlen(UTF8_MARK)
-						     : 0;
+	reader.at = reader.wide ? strlen(UTF16_MARK) : rg_str_mark(text);
 	pieces.mark = (struct roger_str){ text.data, reader.at };
 	/* Two bytes of UTF-16 may become three of UTF-8. */
 	reader.to = rg_arena_room(arena, text.length / 2 * 3 + 4);

@@ -195,13 +195,15 @@ int rg_trust_read_machine(struct rg_trust *trust, const char *path, struct roger
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_file_facts facts;
 	struct roger_str rest, line;
+	size_t mark;
 	bool found;
 	int r;
 
 	r = rg_file_read_first(path, DOCUMENT_BYTES_MAX, &text, &facts, &found, NULL);
 	if (r < 0 || !found || facts.owner != 0 || facts.open_to_writers)
 		return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
-	rest = rg_buf_str(&text);
+	mark = rg_str_mark(rg_buf_str(&text));
+	rest = (struct roger_str){ text.data + mark, text.length - mark };
 	while (r == ROGER_OK && rg_str_next_line(&rest, &line))
 		r = read_machine_line(trust, line, err);
 	return r;

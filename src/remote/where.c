@@ -195,7 +195,6 @@ static int read_servers(struct remote_place *place, struct roger_err *err)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SERVERS_BYTES_MAX };
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	char path[4096];
-	bool found = false;
 	int r;
 
 	if (!config_folder(path))
@@ -205,12 +204,13 @@ static int read_servers(struct remote_place *place, struct roger_err *err)
 		return r;
 	r = check_file(folder, path, err);
 	if (r == ROGER_OK)
-		r = rg_file_read_all_at(folder, servers_name, SERVERS_BYTES_MAX - 1, &text, &found,
+		r = rg_file_read_all_at(folder, servers_name, SERVERS_BYTES_MAX - 1, &text, NULL,
 					err);
-	if (r < 0 || !found)
+	if (r < 0)
 		return r;
 	rg_buf_add_char(&text, '\0');
-	return text.failed ? rg_fail_memory(err) : find_token(place, text.data, err);
+	return text.failed ? rg_fail_memory(err)
+			   : find_token(place, text.data + rg_str_mark(rg_buf_str(&text)), err);
 }
 
 static int find_place(struct remote *remote, struct roger_str text, struct roger_err *err)

@@ -173,7 +173,8 @@ static void the_machine_may_trust(void **state)
 	if (geteuid() != 0)
 		skip(); /* the list counts when it is root's */
 	snprintf(path, sizeof path, "%s/list", fixture->folder.path);
-	snprintf(text, sizeof text, "# a comment\nmailbox %s\n\nnonsense %s\npath %s",
+	/* Some editors put a mark before a text. */
+	snprintf(text, sizeof text, "\xef\xbb\xbfmailbox %s\n# a comment\n\nnonsense %s\npath %s",
 		 fixture->root, fixture->root, place.data);
 	folder_append_text(&fixture->folder, "list", text);
 	trust = load(fixture);

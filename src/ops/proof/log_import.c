@@ -52,16 +52,12 @@ static int report_progress(const struct import *import, size_t done, struct roge
 
 static int take_text(struct import *import, struct rg_arena *arena, struct roger_err *err)
 {
-	static const char mark[] = "\xef\xbb\xbf";
-	struct roger_str rest = import->request->text, line;
-	const size_t length = rest.length;
+	const struct roger_str text = import->request->text;
+	const size_t length = text.length, mark = rg_str_mark(text);
+	struct roger_str rest = { text.data + mark, length - mark }, line;
 	int64_t number = 1;
 	int r = ROGER_OK;
 
-	if (rg_str_begins(rest, mark)) {
-		rest.data += 3;
-		rest.length -= 3;
-	}
 	for (; r == ROGER_OK && rg_str_next_line(&rest, &line); number++) {
 		if (rg_str_without_end(line, " \t\r").length)
 			r = take_line(import, line, number, arena, err);
