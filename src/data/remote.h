@@ -20,8 +20,7 @@ const char *rg_remote_server(const struct roger *roger);
 RG_CHECKED int rg_remote_queue(struct roger *roger, const struct roger_op *op,
 			       const struct roger_send_request *request, struct roger_str *ret_key,
 			       struct roger_err *err);
-/* Wait less for a server that does not answer, and not again: a send is kept on disk otherwise,
- * and a tool waits for its hook. */
+/* Wait less for a server that does not answer: a send is kept on disk, a hook holds up a tool. */
 void rg_remote_hurry(struct roger *roger);
 /* Had the last send no answer, and is the connection the reason? */
 bool rg_remote_may_queue(const struct roger *roger);
