@@ -2401,6 +2401,46 @@ static void recent_pages_of_another_one_do_not_count(void **state)
 	rg_buf_deinit(&expected);
 }
 
+/* One from before a rebuild was changed more often than the new one, and has read less. */
+static void one_from_before_a_rebuild_is_noticed(void **state)
+{
+	struct place *place = *state;
+	const char *path = place->index;
+	struct roger *roger;
+	struct rg_buf before, after;
+	char command[900];
+	ino_t index;
+	int i;
+
+	rg_buf_init(&before, SIZE_MAX);
+	rg_buf_init(&after, SIZE_MAX);
+	/* Both are rebuilt, so that the tables are on the same pages. */
+	rebuild(place);
+	roger = place_open(place);
+	for (i = 0; i < 8; i++) {
+		send(roger, "a", "b", "text");
+		list_all(roger, &before);
+	}
+	snprintf(command, sizeof command, "cp '%s' '%s-old' && cp '%s-recent' '%s-recent-old'",
+		 path, path, path, path);
+	assert_int_equal(system(command), 0);
+	rebuild(place);
+	send(roger, "a", "b", "after");
+	list_all(roger, &before);
+	index = inode_of(path);
+	/* While it has another name, no new file gets its number. */
+	snprintf(command, sizeof command,
+		 "ln '%s' '%s-held' && cat '%s-old' >'%s' && cat '%s-recent-old' >'%s-recent'",
+		 path, path, path, path, path, path);
+	assert_int_equal(system(command), 0);
+	list_all(roger, &after);
+	assert_string_equal(before.data, after.data);
+	assert_int_not_equal(inode_of(path), index);
+	rg_buf_deinit(&before);
+	rg_buf_deinit(&after);
+	roger_close(roger);
+}
+
 /* A handle that lives on brings it up while it waits, never with an answer. */
 static void no_answer_waits_for_messages_db(void **state)
 {
@@ -2789,6 +2829,7 @@ int main(void)
 		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),
 		TEST(recent_pages_of_another_one_do_not_count),
+		TEST(one_from_before_a_rebuild_is_noticed),
 		TEST(far_behind_it_is_rebuilt),
 		TEST(tables_that_another_handle_made_are_no_damage),
 		TEST(no_answer_waits_for_messages_db),
