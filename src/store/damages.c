@@ -26,6 +26,7 @@ int rg_damages_put(struct rg_damages *damages, const struct roger_damage *damage
 					   : rg_arena_push(damages->arena, &damages->items,
 							   &damages->count, sizeof *place);
 
+	rg_assert(damages->arena != NULL);
 	if (!place)
 		return rg_fail_memory(err);
 	*place = *damage;
@@ -126,6 +127,7 @@ static int add_altered(struct rg_store *store, const struct roger_damage *damage
 	struct rg_altered_line line;
 	bool there = false;
 
+	rg_assert(damage->line > 0 && damage->kind == ROGER_DAMAGE_ALTERED);
 	if (!journal || store->ops->stat(store, journal, &there, NULL) < 0 || !there ||
 	    !rg_damage_stands(store, journal, damage))
 		return ROGER_OK;

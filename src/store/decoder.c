@@ -17,6 +17,7 @@ int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
 {
 	struct rg_decoder *decoder = malloc(sizeof *decoder);
 
+	rg_assert(altered != NULL);
 	if (!decoder)
 		return rg_fail_memory(err);
 	rg_lines_init(&decoder->lines, bytes, from, end);

@@ -113,6 +113,7 @@ int rg_store_stand(struct rg_store *store, enum rg_standing standing, struct rog
 	struct roger_str document = { NULL, 0 };
 
 	rg_assert(standing != RG_MOVED || rg_store_took(store, RG_LOCK_APPEND));
+	rg_assert((standing == RG_LIVE) == !place.length);
 	if (standing != RG_LIVE) {
 		rg_buf_printf(&text, "%s %.*s\n", rg_standings[standing], RG_STR_ARGS(place));
 		document = rg_buf_str(&text);
@@ -204,6 +205,7 @@ bool rg_store_run_shown(struct roger_str run_id, struct rg_arena *arena,
 {
 	char name[RG_FILE_NAME_BYTES];
 
+	rg_assert(run_id.length > 0);
 	rg_workspace_file_name(run_id, ".json", name);
 	return rg_arena_print(arena, ret_shown, RG_RUNS_SHOWN "/%s", name);
 }

@@ -1073,6 +1073,7 @@ int rg_control_grow(struct rg_control *control, size_t agents, size_t counts, st
 			   capacity_for(counts_used, counts, control->count_capacity));
 	int r = larger.page ? put_larger(control, &larger, err) : rg_fail_memory(err);
 
+	rg_assert(control->held);
 	free(larger.page);
 	return r;
 }
@@ -1244,6 +1245,7 @@ static bool put_count(uint64_t generation, struct rg_count_slot *counts, size_t 
 	size_t at = hash & (capacity - 1), tries;
 	struct rg_count_slot *slot;
 
+	rg_assert(hash && !(capacity & (capacity - 1)));
 	for (tries = 0; tries < capacity; tries++, at = (at + 1) & (capacity - 1)) {
 		slot = &counts[at];
 		*ret_new = slot->hash == 0;

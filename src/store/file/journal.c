@@ -287,6 +287,7 @@ static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, u
 {
 	const struct rg_bytes bytes = rg_bytes_of_file(journal->file);
 
+	rg_assert(from <= end);
 	*ret_chain = chain;
 	return rg_chain_over_lines(&bytes, from, end, ret_chain, err);
 }
@@ -452,6 +453,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	uint64_t start, pause_at, count = 0;
 	int r;
 
+	rg_assert(journal->appending);
 	*ret_how = ADOPTED_ALL;
 	if (!rg_control_tail(journal->control, &tail))
 		return ROGER_OK;
@@ -543,6 +545,7 @@ static int fence_end(struct rg_journal *journal, uint64_t size, struct roger_err
 	uint64_t end;
 	int r;
 
+	rg_assert(journal->appending);
 	if (!rg_control_tail(journal->control, &tail))
 		return ROGER_OK;
 	r = examine_rest(journal, &tail, size, &whole, &own, err);
@@ -671,6 +674,7 @@ static int close_off(struct rg_journal *journal, uint64_t size, struct roger_err
 	uint64_t chain;
 	int r;
 
+	rg_assert(journal->appending);
 	r = rg_file_write(journal->file, mark.data, mark.length, journal->name, err);
 	if (r == ROGER_OK)
 		r = chain_at(journal, 0, 0, size + mark.length, &chain, err);
@@ -685,6 +689,7 @@ static int check_witness(struct rg_journal *journal, bool writing, struct roger_
 	struct rg_control_page *page = page_of(journal);
 	uint32_t broken = atomic_load(&page->shared.broken);
 
+	rg_assert(journal->appending);
 	if (broken == RG_BROKEN_NOT &&
 	    rg_control_witness(journal->control).end > rg_journal_end(journal)) {
 		broken = RG_BROKEN_SHORTER;
@@ -716,6 +721,7 @@ static int prepare_append(struct rg_journal *journal, size_t agents, size_t coun
 	uint64_t size = rg_journal_end(journal);
 	int r = ROGER_OK;
 
+	rg_assert(journal->appending);
 	*ret_again = false;
 	/* After a failed sync, write only if the file still has the journal's name. */
 	if (fencing && atomic_load(&page_of(journal)->failures))
@@ -777,6 +783,7 @@ static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, b
 	bool again;
 	int tries = 0, r;
 
+	rg_assert(journal->control);
 	do {
 		r = take_append_lock(journal, wait_ms, err);
 		if (r < 0)
@@ -841,6 +848,7 @@ void rg_journal_end_line(struct rg_journal *journal)
 {
 	struct roger_str body;
 
+	rg_assert(journal->appending);
 	if (journal->out.failed)
 		return;
 	body = (struct roger_str){ journal->out.data + journal->line_start,
@@ -1128,6 +1136,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 
 int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *err)
 {
+	rg_assert(journal->control);
 	return sync_until(journal, end, journal->failures_seen, journal->generation_seen, err);
 }
 
@@ -1240,6 +1249,7 @@ uint32_t rg_journal_wake_count(struct rg_journal *journal)
 
 void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
 {
+	rg_assert(journal->control);
 	sleep_until_woken(page_of(journal), seen, wait_ms);
 }
 
@@ -1300,6 +1310,7 @@ int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which, int64_
 	int tries, r;
 	bool gone;
 
+	rg_assert(which < sizeof names / sizeof *names);
 	if (!journal->control)
 		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
 			       journal->name);
@@ -1336,6 +1347,7 @@ bool rg_journal_try(struct rg_journal *journal, enum rg_store_lock which)
 
 bool rg_journal_holds(struct rg_journal *journal, enum rg_store_lock which)
 {
+	rg_assert(journal->control);
 	return rg_lock_mine(lock_of(page_of(journal), which), journal->owner);
 }
 
@@ -1344,6 +1356,7 @@ void rg_journal_release(struct rg_journal *journal, enum rg_store_lock which)
 {
 	int tries;
 
+	rg_assert(journal->control);
 	for (tries = 0; tries < PLACES_MAX; tries++) {
 		rg_lock_release(lock_of(page_of(journal), which), journal->owner);
 		if (rg_control_sound(journal->control))

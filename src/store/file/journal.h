@@ -61,7 +61,7 @@ uint64_t rg_journal_end(const struct rg_journal *journal);
 /* The buffer for the next line, without its closing brace. */
 struct rg_buf *rg_journal_line(struct rg_journal *journal);
 
-/* Complete the line: add its chain, brace and newline. */
+/* Complete the line: add its chain, brace and newline.  Needs the append lock. */
 void rg_journal_end_line(struct rg_journal *journal);
 
 /* Should the next sync also cover earlier writes than the next one? */

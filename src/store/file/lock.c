@@ -81,6 +81,7 @@ bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
 
 void rg_lock_wake(_Atomic uint32_t *word, int32_t count)
 {
+	rg_assert(count > 0);
 	call_futex(word, FUTEX_WAKE, (uint32_t)count, NULL);
 }
 
@@ -112,6 +113,7 @@ static enum fate fate_of(uint64_t word, uint64_t looker)
  * reordered before this. */
 static bool take_from(struct rg_lock *lock, uint64_t seen, uint64_t owner)
 {
+	rg_assert(owner && seen != owner);
 	return atomic_compare_exchange_strong_explicit(&lock->word, &seen, owner,
 						       memory_order_seq_cst, memory_order_relaxed);
 }
@@ -120,6 +122,7 @@ bool rg_lock_try(struct rg_lock *lock, uint64_t owner, bool check)
 {
 	uint64_t seen = atomic_load_explicit(&lock->word, memory_order_relaxed);
 
+	rg_assert(owner && !(owner & WAITERS));
 	if (seen == 0)
 		return take_from(lock, 0, owner);
 	return check && fate_of(seen, owner) == DEAD && take_from(lock, seen, owner | WAITERS);
@@ -263,6 +266,7 @@ void rg_lock_release(struct rg_lock *lock, uint64_t owner)
 {
 	uint64_t was = atomic_load(&lock->word);
 
+	rg_assert(owner && !(owner & WAITERS));
 	do {
 		if ((was & ~WAITERS) != owner)
 			return;

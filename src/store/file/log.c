@@ -95,6 +95,7 @@ static int append_alone(struct rg_open_log *log, bool chained, struct roger_str 
 	uint64_t size;
 	int r;
 
+	rg_assert(log->file != RG_NO_FILE);
 	r = rg_file_lock(log->file, log->name, RG_LOCK_WAIT_MS, err);
 	if (r < 0)
 		return r;
@@ -110,6 +111,7 @@ int rg_log_append(struct rg_open_log *log, int folder, const char *name, bool ch
 {
 	int r;
 
+	rg_assert(!entries.length || entries.data[entries.length - 1] == '\n');
 	log->made = false;
 	r = open_log(log, folder, name, err);
 	if (r == ROGER_OK)
@@ -131,6 +133,7 @@ int rg_log_purge(int folder, const char *name, bool (*drop)(void *context, struc
 	bool found;
 	int r;
 
+	rg_assert(folder != RG_NO_FILE);
 	*ret_dropped = 0;
 	r = rg_file_read_all_at(folder, name, SIZE_MAX / 2, &all, &found, err);
 	for (; r == ROGER_OK && found && at < all.length; at += line.length + 1) {

@@ -232,6 +232,7 @@ static int lock_waker(struct file_store *store, struct roger_str agent, struct r
 	bool taken;
 	int r = ROGER_OK;
 
+	rg_assert(agent.length > 0);
 	if (store->wakers == RG_NO_FILE)
 		r = rg_file_open(store->workspace->data, name, RG_FILE_CREATE_APPEND,
 				 &store->wakers, err);
@@ -361,6 +362,7 @@ static bool adopt_line(void *context, struct rg_control *control, struct roger_s
 	struct file_store *store = context;
 	bool known;
 
+	rg_assert(!store->adopting);
 	if (!rg_control_has_room(control, 2, 3))
 		return false;
 	store->adopting = control;
@@ -533,6 +535,7 @@ static int file_add(struct rg_store *base, enum rg_log log, struct roger_str own
 	char name[RG_FILE_NAME_BYTES];
 	int folder, r;
 
+	rg_assert(log != RG_LOG_MESSAGES);
 	r = place_of(store, log, owner, true, &folder, name, err);
 	/* The place was configured: append only to a file that really is such a log. */
 	if (r == ROGER_OK && store->workspace->config->places_configured && rg_kinds[log].start)
@@ -551,6 +554,7 @@ static int file_rewrite(struct rg_store *base, enum rg_log log, struct roger_str
 	char name[RG_FILE_NAME_BYTES];
 	int folder, r;
 
+	rg_assert(log != RG_LOG_MESSAGES);
 	*ret_dropped = 0;
 	r = place_of(file_store_of(base), log, owner, false, &folder, name, err);
 	if (r < 0 || folder == RG_NO_FILE)
@@ -628,6 +632,7 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 	struct rg_control *control = control_of(file_store_of(base));
 	const struct rg_agent agent = { (uint32_t)figure->count, figure->epoch, figure->seq };
 
+	rg_assert(control != NULL);
 	switch (key->kind) {
 	case RG_FIGURE_AGENT:
 		rg_control_put_agent(control, key->name, &agent);
@@ -818,6 +823,7 @@ static int document_of(struct file_store *store, enum rg_document which, struct 
 		       bool make, int *ret_folder, char to[RG_FILE_NAME_BYTES],
 		       struct roger_err *err)
 {
+	rg_assert(which == RG_DOCUMENT_STATE || name.length);
 	if (which == RG_DOCUMENT_RUN)
 		rg_workspace_file_name(name, suffix, to);
 	else

@@ -108,6 +108,7 @@ static int add_journals(struct rg_common *common, const PGresult *result, struct
 	char text[RG_FILE_NAME_BYTES];
 	int row;
 
+	rg_assert(rg_common_has(common));
 	for (row = 0; row < PQntuples(result); row++) {
 		name = rg_column_bytes(result, row, 1);
 		snprintf(text, sizeof text, "%.*s", RG_STR_ARGS(name));
@@ -132,6 +133,7 @@ static int add_documents(struct rg_common *common, const PGresult *result, struc
 	char text[RG_FILE_NAME_BYTES];
 	int row;
 
+	rg_assert(rg_common_has(common));
 	for (row = 0; row < PQntuples(result); row++) {
 		name = rg_column_bytes(result, row, 1);
 		snprintf(text, sizeof text, "%.*s", RG_STR_ARGS(name));
@@ -151,6 +153,7 @@ static int add_answers(struct rg_common *common, const PGresult *result, struct 
 {
 	int row;
 
+	rg_assert(rg_common_has(common));
 	for (row = 0; row < PQntuples(result); row++)
 		if (!rg_common_add_answer(common, rg_column_bytes(result, row, 0),
 					  rg_column_bytes(result, row, 1)))
@@ -178,14 +181,14 @@ static int load_others(struct rg_postgres *postgres, struct roger_err *err)
 			      "SELECT key, text FROM roger.answer WHERE ws = $1 AND at > "
 			      "clock_timestamp() - interval '10 min'",
 			      ws, &answers, err);
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	if (r == ROGER_OK)
 		r = add_journals(common, journals, err);
 	if (r == ROGER_OK)
 		r = add_documents(common, documents, err);
 	if (r == ROGER_OK)
 		r = add_answers(common, answers, err);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	PQclear(answers);
 	PQclear(journals);
 	PQclear(documents);
@@ -202,9 +205,9 @@ static int follow_some(struct rg_postgres *postgres, const struct row *row, bool
 	uint64_t end;
 	int r;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	end = rg_kept_end(common->messages);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	*ret_all = end >= row->bytes;
 	if (*ret_all)
 		return ROGER_OK;
@@ -224,17 +227,18 @@ static int follow_some(struct rg_postgres *postgres, const struct row *row, bool
 	PQclear(result);
 	if (lines.failed)
 		return rg_fail_memory(err);
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	r = rg_common_follow(&postgres->self, rg_buf_str(&lines), err);
 	common->durable = rg_kept_end(common->messages);
 	rg_common_trim(common);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	return r;
 }
 
 /* Lines were changed in the database: treat it like any damage. */
 static void note_damage(struct rg_common *common, uint64_t end, uint64_t chain)
 {
+	rg_assert(rg_common_has(common));
 	if (common->shared.broken != RG_BROKEN_NOT)
 		return;
 	common->witness = (struct rg_figure){ .count = end, .chain = chain, .chained = true };
@@ -249,7 +253,7 @@ static void check_last(struct rg_common *common, uint64_t start, struct roger_st
 	struct roger_str body;
 	uint64_t stated;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	while (!line.length && common->last == start && start + zeros.length < common->durable &&
 	       !zeros.failed)
 		rg_buf_add_char(&zeros, start + zeros.length + 1 < common->durable ? 0 : '\n');
@@ -261,7 +265,7 @@ static void check_last(struct rg_common *common, uint64_t start, struct roger_st
 	      rg_chain_fits(common->before_last, body, stated)) &&
 	    rg_chain_over(common->before_last, line) != common->messages->chain)
 		note_damage(common, common->durable, common->messages->chain);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 }
 
 /* Say that the leader is alive, and check its last line; *ret_still false: another server leads. */
@@ -275,11 +279,11 @@ static int say_alive(struct rg_postgres *postgres, bool ends, bool *ret_still,
 	bool there;
 	int r;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	last = common->last;
 	there = postgres->leading && common->durable &&
 		common->durable == rg_kept_end(common->messages);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	*ret_still = true;
 	r = rg_pg_ask(&postgres->keep, SHORT_MS,
 		      "SELECT beat_3, (SELECT text FROM roger.line WHERE journal = $4 AND start = "
@@ -305,9 +309,9 @@ static bool is_ending(struct rg_postgres *postgres)
 {
 	bool ending;
 
-	pthread_mutex_lock(&postgres->common->mutex);
+	rg_common_lock(postgres->common);
 	ending = postgres->ending;
-	pthread_mutex_unlock(&postgres->common->mutex);
+	rg_common_unlock(postgres->common);
 	return ending;
 }
 
@@ -336,17 +340,17 @@ static int load_all(struct rg_postgres *postgres, const struct row *row, struct 
 	struct rg_common *common = postgres->common;
 	int r;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	rg_common_lose(common, true);
 	common->messages->number = row->messages;
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	forget_read(postgres);
 	r = load_others(postgres, err);
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	rg_common_begin(&postgres->self);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	return follow_row(postgres, row, postgres->generation == row->generation, err);
 }
 
@@ -357,10 +361,10 @@ static bool fits_row(struct rg_postgres *postgres, const struct row *row)
 	const struct rg_kept_journal *messages = common->messages;
 	bool good;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	good = messages->number == row->messages && rg_kept_end(messages) == row->bytes &&
 	       (messages->chain == row->chain || (common->doubt && common->other == row->chain));
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	return good;
 }
 
@@ -368,6 +372,7 @@ static bool fits_row(struct rg_postgres *postgres, const struct row *row)
 
 void rg_pg_depose(struct rg_postgres *postgres)
 {
+	rg_assert(rg_common_has(postgres->common));
 	postgres->leading = false;
 	postgres->generation = -1;
 	atomic_store(&postgres->lease_ns, 0);
@@ -387,10 +392,10 @@ static int read_rest(struct rg_postgres *postgres, struct row *row, struct roger
 		r = follow_row(postgres, row, true, err);
 	if (r == ROGER_OK && !fits_row(postgres, row)) {
 		r = load_all(postgres, row, err);
-		pthread_mutex_lock(&postgres->common->mutex);
+		rg_common_lock(postgres->common);
 		if (r == ROGER_OK && !fits_row(postgres, row))
 			note_damage(postgres->common, row->bytes, row->chain);
-		pthread_mutex_unlock(&postgres->common->mutex);
+		rg_common_unlock(postgres->common);
 		return r;
 	}
 	return r == ROGER_OK ? load_others(postgres, err) : r;
@@ -409,9 +414,9 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 		&result, err);
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	postgres->generation = rg_column_int(result, 0, 0);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	PQclear(result);
 	if (!postgres->generation)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "another server leads");
@@ -419,7 +424,7 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 	r = read_rest(postgres, row, err);
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	common->standing = row->standing;
 	memcpy(common->place, row->place, sizeof common->place);
 	common->durable = common->written_end = row->bytes;
@@ -432,7 +437,7 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 	if (atomic_load(&postgres->lease_ns) < before_ms + LEASE_MS)
 		atomic_store(&postgres->lease_ns, before_ms + LEASE_MS);
 	pthread_cond_broadcast(&common->covered_more);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	return ROGER_OK;
 }
 
@@ -453,10 +458,10 @@ static int name_standby(struct rg_postgres *postgres, struct roger_err *err)
 
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&postgres->common->mutex);
+	rg_common_lock(postgres->common);
 	snprintf(postgres->standby, sizeof postgres->standby, "%.*s",
 		 RG_STR_ARGS(rg_column_bytes(result, 0, 0)));
-	pthread_mutex_unlock(&postgres->common->mutex);
+	rg_common_unlock(postgres->common);
 	PQclear(result);
 	return ROGER_OK;
 }
@@ -474,13 +479,13 @@ static int go_on_leading(struct rg_postgres *postgres, struct roger_err *err)
 			      "DELETE FROM roger.answer WHERE ws = $1 AND at < clock_timestamp() - "
 			      "interval '10 min'",
 			      RG_ARGS(RG_INT(postgres->ws)), NULL, err);
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	if (r == ROGER_OK && !still && postgres->leading)
 		rg_pg_depose(postgres);
 	else if (r == ROGER_OK)
 		rg_common_trim(common);
 	pthread_cond_broadcast(&common->covered_more);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -513,13 +518,13 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 		return r;
 	if (row.age_ms <= DEAD_MS && is_gone(row.leader))
 		row.age_ms = DEAD_MS + 1;
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	postgres->generation = -1;
 	if (row.age_ms <= DEAD_MS)
 		memcpy(postgres->leader, row.leader, sizeof postgres->leader);
 	goes_on = *loaded && common->messages->number == row.messages &&
 		  rg_kept_end(common->messages) <= row.bytes;
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	/* Lines that are on no standby yet may vanish, and others come in their place. */
 	if (rg_kept_end(common->messages) != row.bytes)
 		r = pass_barrier(postgres, err);
@@ -530,10 +535,10 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 	*loaded = r == ROGER_OK || (goes_on && r == ROGER_ETIMEOUT);
 	if (r == ROGER_OK && row.age_ms > DEAD_MS)
 		r = take_over(postgres, &row, err);
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	postgres->decided |= r == ROGER_OK || row.age_ms <= DEAD_MS;
 	pthread_cond_broadcast(&common->covered_more);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -544,6 +549,7 @@ static void rest_until_due(struct rg_postgres *postgres, int r)
 	const int64_t until_ns = rg_clock_monotonic_ns() + ms * 1000000;
 	const bool leading = postgres->leading;
 
+	rg_assert(rg_common_has(postgres->common));
 	while (!postgres->ending && postgres->leading == leading &&
 	       rg_common_wait(postgres->common, &postgres->common->covered_more, until_ns))
 		continue;
@@ -557,23 +563,23 @@ void *rg_pg_keep(void *postgres_)
 	struct roger_err err;
 	int r;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	while (!postgres->ending) {
 		/* A deposed leader has lines that may never have been stored: load all again. */
 		loaded &= !leading || postgres->leading;
 		leading = postgres->leading;
-		pthread_mutex_unlock(&common->mutex);
+		rg_common_unlock(common);
 		err = (struct roger_err){ 0 };
 		r = leading ? go_on_leading(postgres, &err)
 			    : go_on_following(postgres, &loaded, &err);
-		pthread_mutex_lock(&common->mutex);
+		rg_common_lock(common);
 		leading |= postgres->leading;
 		postgres->trouble = err;
 		pthread_cond_broadcast(&common->covered_more);
 		rest_until_due(postgres, r);
 	}
 	leading = postgres->leading;
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	if (postgres->writes)
 		pthread_join(postgres->writer, NULL);
 	if (leading)
@@ -599,7 +605,7 @@ int rg_pg_wait_until_ready(struct rg_postgres *postgres, int64_t wait_ms, struct
 
 	if (now_ms() < atomic_load(&postgres->lease_ns))
 		return ROGER_OK;
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	for (;;) {
 		r = postgres->leading && now_ms() < atomic_load(&postgres->lease_ns)
 			    ? ROGER_OK
@@ -618,6 +624,6 @@ int rg_pg_wait_until_ready(struct rg_postgres *postgres, int64_t wait_ms, struct
 			"PostgreSQL does not confirm that this server leads the workspace%s%.300s",
 			*postgres->trouble.message ? ": " : "; try again",
 			postgres->trouble.message);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	return r;
 }

@@ -175,10 +175,10 @@ static int wait_until_ready(struct rg_handle *handle, struct roger_err *err)
 	int r;
 
 	/* A handle for which nobody waits may look even where another server leads. */
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	looks = !handle->base.asked && common->trails;
 	memcpy(handle->base.standby, rg_postgres_of(common)->standby, sizeof handle->base.standby);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	if (looks)
 		return ROGER_OK;
 	r = rg_pg_wait_until_ready(rg_postgres_of(common),
@@ -208,11 +208,11 @@ static void end_postgres(struct rg_common *common)
 
 	if (!postgres)
 		return;
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	postgres->ending = true;
 	pthread_cond_broadcast(&common->queued);
 	pthread_cond_broadcast(&common->covered_more);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	if (postgres->keeps)
 		pthread_join(postgres->keeper, NULL);
 	free_postgres(postgres);
@@ -303,7 +303,7 @@ static int wait_decided(struct rg_postgres *postgres, struct roger_err *err)
 	const struct roger_err *trouble = &postgres->trouble;
 	int r = ROGER_OK;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	while (!postgres->decided && r == ROGER_OK) {
 		if (trouble->code == ROGER_EREFUSED || trouble->code == ROGER_ECONFIG)
 			r = rg_fail(err, trouble->code, 0, "%s", trouble->message);
@@ -312,7 +312,7 @@ static int wait_decided(struct rg_postgres *postgres, struct roger_err *err)
 				    "the lines were not read in time%s%.300s",
 				    *trouble->message ? ": " : "", trouble->message);
 	}
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	return r;
 }
 

@@ -52,6 +52,7 @@ static void take_batch(struct rg_postgres *postgres, struct batch *batch)
 {
 	struct rg_common *common = postgres->common;
 
+	rg_assert(rg_common_has(postgres->common));
 	*batch = (struct batch){ .first = rg_common_take(common, BATCH_BYTES_MAX),
 				 .life = common->life,
 				 .generation = postgres->generation,
@@ -153,6 +154,7 @@ static void make_arrays(struct batch *batch)
 	const struct rg_change *change;
 	size_t i;
 
+	rg_assert(batch->first != NULL);
 	for (i = 0; i < ARRAYS; i++)
 		rg_array_open(&batch->arrays[i], i == TEXTS || i == CALLED || i >= NAMES
 							 ? RG_ARRAY_BYTES
@@ -223,9 +225,9 @@ static bool go_on(struct rg_postgres *postgres, const struct batch *batch)
 	struct rg_common *common = postgres->common;
 	bool on;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	on = !postgres->ending && common->life == batch->life;
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	return on;
 }
 
@@ -262,9 +264,9 @@ static enum fate write_once(struct rg_postgres *postgres, const struct batch *ba
 	 * again. */
 	if (r != ROGER_ENOENT && r != ROGER_ETIMEOUT)
 		rg_link_close(&postgres->write);
-	pthread_mutex_lock(&postgres->common->mutex);
+	rg_common_lock(postgres->common);
 	postgres->trouble = why;
-	pthread_mutex_unlock(&postgres->common->mutex);
+	rg_common_unlock(postgres->common);
 	return NOT_YET;
 }
 
@@ -303,6 +305,7 @@ static void settle_batch(struct rg_postgres *postgres, const struct batch *batch
 {
 	struct rg_common *common = postgres->common;
 
+	rg_assert(rg_common_has(postgres->common));
 	if (common->life != batch->life)
 		return;
 	if (fate != WRITTEN) {
@@ -322,23 +325,23 @@ void *rg_pg_write(void *postgres_)
 	struct batch batch;
 	enum fate fate;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	for (;;) {
 		take_batch(postgres, &batch);
 		if (!batch.first && postgres->ending)
 			break;
 		if (!batch.first) {
-			pthread_cond_wait(&common->queued, &common->mutex);
+			(void)rg_common_wait(common, &common->queued, INT64_MAX);
 			continue;
 		}
-		pthread_mutex_unlock(&common->mutex);
+		rg_common_unlock(common);
 		make_arrays(&batch);
 		fate = write_batch(postgres, &batch);
-		pthread_mutex_lock(&common->mutex);
+		rg_common_lock(common);
 		settle_batch(postgres, &batch, fate);
 		free_batch(&batch);
 	}
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	rg_link_close(&postgres->write);
 	return NULL;
 }

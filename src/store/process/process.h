@@ -98,6 +98,8 @@ struct rg_common {
 	bool brought; /* a move filled it, and closes its handle: keep it for the next one */
 
 	pthread_mutex_t mutex; /* recursive; guards everything below */
+	pthread_t holder;      /* who has it, and how many times */
+	unsigned entered;
 	pthread_cond_t freed, covered_more, queued;
 	struct rg_shared shared;
 	bool stale;  /* figures must be made from the lines */
@@ -157,6 +159,15 @@ struct rg_common *rg_common_find(const char *name);
 /* Copy the standing, its place and the era into the handle, for the layer above. */
 void rg_common_note_standing(struct rg_handle *handle);
 
+/* Take the mutex, and give it back. */
+void rg_common_lock(struct rg_common *common);
+void rg_common_unlock(struct rg_common *common);
+/* Does this thread have the mutex?  For assertions. */
+static inline bool rg_common_has(const struct rg_common *common)
+{
+	return common->entered && pthread_equal(common->holder, pthread_self());
+}
+
 /* These need the mutex. */
 struct rg_kept_journal *rg_common_journal(struct rg_common *common, enum rg_log log,
 					  const char *name, bool make);
@@ -174,7 +185,7 @@ void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messag
 void rg_common_lose(struct rg_common *common, bool everything);
 /* Forget bytes that were already covered at the last call. */
 void rg_common_trim(struct rg_common *common);
-/* Wait for a condition of the common part; false: timed out. */
+/* Wait for a condition of the common part; false: timed out.  until_ns INT64_MAX: for ever. */
 bool rg_common_wait(struct rg_common *common, pthread_cond_t *condition, int64_t until_ns);
 
 /* Take changes that can go out together, about `most` bytes, off the queue; NULL: none can. */

@@ -41,17 +41,26 @@ static struct rg_handle *handle_of(struct rg_store *store)
 	return (struct rg_handle *)store;
 }
 
+void rg_common_lock(struct rg_common *common)
+{
+	pthread_mutex_lock(&common->mutex);
+	common->holder = pthread_self();
+	common->entered++;
+}
+
+void rg_common_unlock(struct rg_common *common)
+{
+	rg_assert(rg_common_has(common));
+	common->entered--;
+	pthread_mutex_unlock(&common->mutex);
+}
+
 static struct rg_common *enter_common(struct rg_store *store)
 {
 	struct rg_common *common = handle_of(store)->common;
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	return common;
-}
-
-static void leave_common(struct rg_common *common)
-{
-	pthread_mutex_unlock(&common->mutex);
 }
 
 static void init_condition(pthread_cond_t *condition)
@@ -66,8 +75,15 @@ static void init_condition(pthread_cond_t *condition)
 bool rg_common_wait(struct rg_common *common, pthread_cond_t *condition, int64_t until_ns)
 {
 	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+	const unsigned entered = common->entered;
+	bool called;
 
-	return pthread_cond_timedwait(condition, &common->mutex, &until) == 0;
+	rg_assert(rg_common_has(common));
+	common->entered = 0;
+	called = pthread_cond_timedwait(condition, &common->mutex, &until) == 0;
+	common->holder = pthread_self();
+	common->entered = entered;
+	return called;
 }
 
 static int64_t after_ms(int64_t ms)
@@ -88,6 +104,7 @@ void rg_change_free(struct rg_change *change)
  * there. */
 static void hold_change(struct rg_handle *handle, struct rg_change *change)
 {
+	rg_assert(change->kind != RG_CHANGE_ANSWER);
 	if (!handle->base.request[0])
 		return;
 	if (!handle->group)
@@ -103,6 +120,7 @@ static int queue_change(struct rg_handle *handle, const struct rg_change *what,
 	struct rg_common *common = handle->common;
 	struct rg_change *change;
 
+	rg_assert(rg_common_has(handle->common));
 	handle->last = ++common->changes;
 	if (!common->keeping) {
 		common->covered = common->changes;
@@ -140,6 +158,7 @@ static int queue_lines(struct rg_handle *handle, struct rg_kept_journal *journal
 				    .chain = journal->chain };
 	int r;
 
+	rg_assert(journal->number && start + lines.length == rg_kept_end(journal));
 	memcpy(change.name, journal->name, sizeof change.name);
 	r = queue_change(handle, &change, lines, durable, err);
 	journal->change = handle->common->changes;
@@ -150,6 +169,7 @@ static int queue_lines(struct rg_handle *handle, struct rg_kept_journal *journal
  * meanwhile, what the job found out may be outdated, even if this one leads again. */
 static void begin_job(struct rg_handle *handle)
 {
+	rg_assert(rg_common_has(handle->common));
 	if (handle->base.begun)
 		return;
 	handle->leads = !handle->common->trails;
@@ -160,6 +180,7 @@ static void begin_job(struct rg_handle *handle)
 /* Needs the mutex.  Has this process lost the lead since its job began? */
 static bool is_over(const struct rg_handle *handle)
 {
+	rg_assert(rg_common_has(handle->common));
 	return handle->base.begun && handle->led != handle->common->life;
 }
 
@@ -171,6 +192,7 @@ static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t mess
 	const int64_t until_ns = after_ms(rg_store_wait_ms(&handle->base, RG_LOCK_WAIT_MS));
 	struct rg_common *common = handle->common;
 
+	rg_assert(rg_common_has(handle->common));
 	/* put_answer() waits for all changes of the request. */
 	if (handle->group && !is_over(handle))
 		return ROGER_OK;
@@ -192,6 +214,7 @@ static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t mess
 /* Needs the mutex.  Wait until a change may be shown. */
 static int wait_shown(struct rg_handle *handle, uint64_t change, struct roger_err *err)
 {
+	rg_assert(rg_common_has(handle->common));
 	return handle->common->covered >= change ? ROGER_OK : wait_covered(handle, change, 0, err);
 }
 
@@ -210,6 +233,7 @@ static void wake_sleepers(struct rg_common *common, struct roger_str lines)
 {
 	struct rg_sleeper *sleeper;
 
+	rg_assert(rg_common_has(common));
 	common->wake++;
 	for (sleeper = common->sleepers; sleeper; sleeper = sleeper->next)
 		if (!sleeper->awake && (!lines.data || names_any(sleeper->names, lines))) {
@@ -223,6 +247,8 @@ void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messag
 	const struct rg_kept_journal *journal = common->messages;
 	struct roger_str lines = { 0 };
 
+	rg_assert(rg_common_has(common));
+	rg_assert(changes >= common->covered && changes <= common->changes);
 	common->covered = changes;
 	if (messages > common->durable) {
 		if (common->durable >= journal->from && messages <= rg_kept_end(journal))
@@ -251,6 +277,7 @@ static struct rg_change *find_cut(const struct rg_common *common)
 {
 	struct rg_change *cut = common->first, *change;
 
+	rg_assert(rg_common_has(common));
 	while (cut && !cut->holder)
 		cut = cut->next;
 	for (change = common->first; cut && change != cut; change = change->next)
@@ -266,6 +293,7 @@ struct rg_change *rg_common_take(struct rg_common *common, size_t most)
 	struct rg_change *cut = find_cut(common), *taken = common->first, *last = NULL, *change;
 	size_t bytes = 0;
 
+	rg_assert(rg_common_has(common) && common->keeping);
 	for (change = taken; change != cut && (!bytes || bytes < most || change->group);
 	     change = change->next) {
 		bytes += change->bytes.length;
@@ -288,6 +316,7 @@ static void let_go(struct rg_handle *handle)
 {
 	struct rg_change *change;
 
+	rg_assert(rg_common_has(handle->common));
 	for (change = handle->common->first; handle->group && change; change = change->next)
 		if (change->holder == handle)
 			change->holder = NULL;
@@ -303,6 +332,7 @@ static int put_answer(struct rg_handle *handle, struct roger_str text, struct ro
 	const uint64_t group = handle->group;
 	int r = ROGER_OK;
 
+	rg_assert(rg_common_has(handle->common));
 	if (!group)
 		return ROGER_OK;
 	let_go(handle);
@@ -327,6 +357,7 @@ bool rg_common_add_answer(struct rg_common *common, struct roger_str key, struct
 {
 	struct rg_kept_document *answer = calloc(1, sizeof *answer);
 
+	rg_assert(rg_common_has(common));
 	if (!answer)
 		return false;
 	snprintf(answer->name, sizeof answer->name, "%.*s", RG_STR_ARGS(key));
@@ -343,6 +374,7 @@ static const struct rg_kept_document *find_answer(const struct rg_common *common
 {
 	const struct rg_kept_document *answer = common->answers;
 
+	rg_assert(rg_common_has(common));
 	while (answer && !rg_str_is(key, answer->name))
 		answer = answer->next;
 	return answer;
@@ -367,7 +399,7 @@ static int enter_ready(struct rg_store *base, struct rg_common **ret_common, str
 	*ret_common = enter_common(base);
 	begin_job(handle);
 	if (is_over(handle) || (base->asked && !handle->leads)) {
-		leave_common(*ret_common);
+		rg_common_unlock(*ret_common);
 		return fail_led(handle, err);
 	}
 	return ROGER_OK;
@@ -399,6 +431,7 @@ struct rg_kept_journal *rg_common_journal(struct rg_common *common, enum rg_log 
 	const uint64_t hash = rg_hash((uint64_t)log + 1, name, name ? strlen(name) : 0);
 	struct rg_kept_journal *journal = common->journals;
 
+	rg_assert(rg_common_has(common));
 	if (log == RG_LOG_MESSAGES && common->messages)
 		return common->messages;
 	while (journal &&
@@ -450,7 +483,7 @@ static int process_list(struct rg_store *base, enum rg_log log, struct roger_str
 			if (journal->log == log)
 				r = add_file(handle_of(base), log, journal->name, arena, files,
 					     err);
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -469,7 +502,7 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 	file->size = journal ? rg_kept_end(journal) : 0;
 	if (journal && file->log != RG_LOG_MESSAGES)
 		r = wait_shown(handle_of(base), journal->change, err);
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -478,6 +511,7 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 static uint64_t remembered_from(const struct rg_common *common,
 				const struct rg_kept_journal *journal, uint64_t from)
 {
+	rg_assert(rg_common_has(common));
 	if (from || !common->keeping)
 		return journal->from;
 	if (journal == common->messages)
@@ -490,6 +524,7 @@ static uint64_t remembered_from(const struct rg_common *common,
 static size_t read_rest(const struct rg_kept_journal *journal, uint64_t from, char *room,
 			size_t want)
 {
+	rg_assert(from + want <= rg_kept_end(journal));
 	if (from >= journal->from) {
 		memcpy(room, journal->text.data + (from - journal->from), want);
 		return want;
@@ -511,6 +546,7 @@ static int read_kept(struct rg_handle *handle, const struct rg_kept_journal *jou
 	size_t got;
 	int r;
 
+	rg_assert(rg_common_has(handle->common));
 	*ret_got = 0;
 	if (from >= end)
 		return ROGER_OK;
@@ -521,19 +557,19 @@ static int read_kept(struct rg_handle *handle, const struct rg_kept_journal *jou
 		*ret_got = want;
 		return ROGER_OK;
 	}
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 	for (r = ROGER_OK, got = 1; r == ROGER_OK && got && want; *ret_got += got) {
 		r = common->keeping->read(handle, number, from + *ret_got, room + *ret_got, want,
 					  &got, err);
 		want -= r == ROGER_OK ? got : 0;
-		pthread_mutex_lock(&common->mutex);
+		rg_common_lock(common);
 		if (r == ROGER_OK && !got && want && journal->number == number) {
 			got = read_rest(journal, from + *ret_got, room + *ret_got, want);
 			want -= got;
 		}
-		pthread_mutex_unlock(&common->mutex);
+		rg_common_unlock(common);
 	}
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	return r;
 }
 
@@ -551,13 +587,14 @@ static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uin
 			    RG_STR_ARGS(file->shown));
 	else
 		r = read_kept(handle_of(base), journal, from, room, want, ret_got, err);
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
 /* Needs the mutex. */
 static int check_changes(struct rg_store *base, struct roger_err *err)
 {
+	rg_assert(rg_common_has(handle_of(base)->common));
 	return handle_of(base)->common->trails || is_over(handle_of(base))
 		       ? fail_led(handle_of(base), err)
 		       : ROGER_OK;
@@ -572,6 +609,7 @@ static int process_add(struct rg_store *base, enum rg_log log, struct roger_str 
 	uint64_t start;
 	int r = enter_ready(base, &common, err);
 
+	rg_assert(log != RG_LOG_MESSAGES);
 	if (r < 0)
 		return r;
 	name_of(log, owner, name);
@@ -595,7 +633,7 @@ static int process_add(struct rg_store *base, enum rg_log log, struct roger_str 
 		if (r == ROGER_OK && durable)
 			r = wait_covered(handle_of(base), journal->change, 0, err);
 	}
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -608,6 +646,7 @@ static int read_all(struct rg_handle *handle, const struct rg_kept_journal *jour
 	size_t got = 0;
 	int r = room ? read_kept(handle, journal, 0, room, size, &got, err) : rg_fail_memory(err);
 
+	rg_assert(rg_common_has(handle->common));
 	to->length = got;
 	return r;
 }
@@ -620,6 +659,7 @@ static int keep_lines(struct rg_handle *handle, struct rg_kept_journal *journal,
 				    .old = journal->number };
 	int r;
 
+	rg_assert(rg_common_has(handle->common));
 	memcpy(change.name, journal->name, sizeof change.name);
 	rg_buf_deinit(&journal->text);
 	journal->text = *kept;
@@ -646,6 +686,7 @@ static int process_rewrite(struct rg_store *base, enum rg_log log, struct roger_
 	uint64_t chain = 0;
 	int r = enter_ready(base, &common, err);
 
+	rg_assert(log != RG_LOG_MESSAGES);
 	*ret_dropped = 0;
 	if (r < 0)
 		return r;
@@ -670,7 +711,7 @@ static int process_rewrite(struct rg_store *base, enum rg_log log, struct roger_
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK && *ret_dropped)
 		r = keep_lines(handle_of(base), journal, &kept, chain, err);
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -685,6 +726,7 @@ static struct rg_kept_agent *find_agent(struct rg_common *common, struct roger_s
 {
 	const struct agent_place *place = rg_table_find(&common->agent_places, hash_name(name));
 
+	rg_assert(rg_common_has(common));
 	return place ? place->agent : NULL;
 }
 
@@ -695,6 +737,7 @@ static void put_agent(struct rg_common *common, struct roger_str name,
 	struct agent_place *place;
 	bool fresh;
 
+	rg_assert(name.length > 0);
 	if (!agent) {
 		agent = calloc(1, sizeof *agent);
 		place = rg_table_put(&common->agent_places, hash_name(name), &fresh);
@@ -713,6 +756,7 @@ static void forget_figures(struct rg_common *common)
 {
 	struct rg_kept_agent *agent;
 
+	rg_assert(rg_common_has(common));
 	while ((agent = common->agents)) {
 		common->agents = agent->next;
 		free(agent);
@@ -752,6 +796,7 @@ static int adopt_lines(struct rg_handle *handle, uint64_t from, struct roger_err
 	bool found, own;
 	int r;
 
+	rg_assert(rg_common_has(handle->common));
 	common->lines = from ? common->lines : 0;
 	atomic_store(&common->shared.own_from, rg_kept_end(common->messages));
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
@@ -776,6 +821,7 @@ void rg_common_begin(struct rg_handle *handle)
 	struct rg_common *common = handle->common;
 	struct rg_figure witness = { 0 };
 
+	rg_assert(rg_common_has(handle->common));
 	common->stale = false;
 	forget_figures(common);
 	handle->above->recall(&handle->base, &witness);
@@ -794,6 +840,7 @@ int rg_common_follow(struct rg_handle *handle, struct roger_str lines, struct ro
 	struct rg_kept_journal *messages = handle->common->messages;
 	const uint64_t from = rg_kept_end(messages);
 
+	rg_assert(rg_common_has(handle->common));
 	rg_buf_add_str(&messages->text, lines);
 	if (messages->text.failed)
 		return rg_fail_memory(err);
@@ -803,6 +850,7 @@ int rg_common_follow(struct rg_handle *handle, struct roger_str lines, struct ro
 /* Needs the mutex. */
 static void make_sound(struct rg_store *base)
 {
+	rg_assert(rg_common_has(handle_of(base)->common));
 	if (handle_of(base)->common->stale)
 		compute_figures(handle_of(base));
 }
@@ -818,6 +866,7 @@ static struct rg_common *enter_sound(struct rg_store *base)
 
 static struct rg_figure on_disk(const struct rg_common *common)
 {
+	rg_assert(rg_common_has(common));
 	return (struct rg_figure){ .count = rg_kept_end(common->messages),
 				   .chain = common->messages->chain,
 				   .chained = true };
@@ -848,7 +897,7 @@ static bool process_figure(struct rg_store *base, const struct rg_figure_key *ke
 		found = agent != NULL;
 		if (found)
 			*ret_figure = agent->named.figure;
-		leave_common(common);
+		rg_common_unlock(common);
 		return found;
 	case RG_FIGURE_COUNT:
 		count = rg_table_find(&common->counts, key->hash);
@@ -870,7 +919,7 @@ static bool process_figure(struct rg_store *base, const struct rg_figure_key *ke
 	case RG_FIGURE_DAMAGED:
 		break;
 	}
-	leave_common(common);
+	rg_common_unlock(common);
 	return ret_figure->count > 0;
 }
 
@@ -892,7 +941,7 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 	} else {
 		common->witness = *figure;
 	}
-	leave_common(common);
+	rg_common_unlock(common);
 }
 
 static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure *ret_named)
@@ -906,7 +955,7 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
 	++*i;
 	if (agent)
 		*ret_named = agent->named;
-	leave_common(common);
+	rg_common_unlock(common);
 	return agent != NULL;
 }
 
@@ -918,7 +967,7 @@ static bool process_keep(struct rg_store *base, enum rg_keep what)
 	const bool kept = common->keeping && what == RG_KEEP_NOW;
 
 	common->stale |= what == RG_KEEP_NOTHING;
-	leave_common(common);
+	rg_common_unlock(common);
 	return kept;
 }
 
@@ -941,7 +990,7 @@ static void process_head(struct rg_store *base, struct rg_head *ret_head)
 	for (held = common->held; held; held = held->next)
 		if (held->owner == base)
 			ret_head->held |= 1U << held->which;
-	leave_common(common);
+	rg_common_unlock(common);
 }
 
 /* Is the last line unchanged, as far as it is in memory? */
@@ -951,6 +1000,7 @@ static bool is_last_line_whole(const struct rg_common *common)
 	struct roger_str line, body;
 	uint64_t stated;
 
+	rg_assert(rg_common_has(common));
 	if (common->last < messages->from || !messages->text.length)
 		return true;
 	line = (struct roger_str){ messages->text.data + (common->last - messages->from),
@@ -975,6 +1025,7 @@ static int check_standing(struct rg_store *base, struct roger_err *err)
 {
 	const struct rg_handle *handle = handle_of(base);
 
+	rg_assert(rg_common_has(handle_of(base)->common));
 	if (handle->common->standing == RG_LIVE || handle->workspace->moving)
 		return ROGER_OK;
 	rg_common_note_standing(handle_of(base));
@@ -992,7 +1043,7 @@ static int process_settle(struct rg_store *base, uint64_t *ret_end, struct roger
 	r = check_standing(base, err);
 	check_end(common);
 	*ret_end = common->durable;
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -1000,6 +1051,7 @@ static bool is_held(const struct rg_common *common, const void *owner, enum rg_s
 {
 	const struct rg_held *held = common->held;
 
+	rg_assert(rg_common_has(common));
 	while (held && (held->owner != owner || held->which != which))
 		held = held->next;
 	return held != NULL;
@@ -1013,6 +1065,7 @@ static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, si
 	struct rg_kept_journal *messages = common->messages;
 	const uint64_t start = rg_kept_end(messages);
 
+	rg_assert(rg_common_has(handle->common) && lines->length && count);
 	rg_buf_add_str(&messages->text, rg_buf_str(lines));
 	if (messages->text.failed)
 		return rg_fail_memory(err);
@@ -1039,7 +1092,7 @@ static int process_append(struct rg_store *base, rg_compose *compose, void *cont
 	rg_assert(rg_store_took(base, RG_LOCK_APPEND));
 	*ret_end = 0;
 	if (!is_held(common, base, RG_LOCK_APPEND)) {
-		leave_common(common);
+		rg_common_unlock(common);
 		return ROGER_OK;
 	}
 	for (line = 0; compose(context, line, &out); line++) {
@@ -1058,7 +1111,7 @@ static int process_append(struct rg_store *base, rg_compose *compose, void *cont
 	if (r == ROGER_OK)
 		*ret_end = rg_kept_end(common->messages);
 	rg_buf_deinit(&out);
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -1078,7 +1131,7 @@ static int sync_journal(struct rg_store *base, const struct rg_log_file *file, u
 	} else {
 		r = wait_covered(handle_of(base), 0, end, err);
 	}
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -1103,7 +1156,7 @@ static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
 		*place = self.next;
 		pthread_cond_destroy(&self.called);
 	}
-	leave_common(common);
+	rg_common_unlock(common);
 }
 
 /* ----------------------------------------------------------------- locks -- */
@@ -1113,6 +1166,7 @@ static struct rg_held **find_held(struct rg_common *common, enum rg_store_lock w
 {
 	struct rg_held **held = &common->held;
 
+	rg_assert(rg_common_has(common));
 	while (*held && ((*held)->which != which || !rg_str_is(agent, (*held)->agent)))
 		held = &(*held)->next;
 	return held;
@@ -1134,6 +1188,7 @@ static int take_lock(struct rg_common *common, const struct rg_lock_wish *wish,
 	const int64_t until_ns = after_ms(rg_store_wait_ms(&owner->base, wish->wait_ms));
 	struct rg_held *held;
 
+	rg_assert(rg_common_has(common));
 	while (*find_held(common, wish->which, wish->agent) ||
 	       (wish->which == RG_LOCK_APPEND && common->waiting_bytes > QUEUE_BYTES_MAX)) {
 		/* The lock's holder may wait for changes that we hold. */
@@ -1165,7 +1220,7 @@ static void process_unlock(struct rg_store *base, enum rg_store_lock which, stru
 		free(held);
 	}
 	pthread_cond_broadcast(&common->freed);
-	leave_common(common);
+	rg_common_unlock(common);
 }
 
 static int process_lock(struct rg_store *base, const struct rg_lock_wish *wish,
@@ -1195,7 +1250,7 @@ static int process_lock(struct rg_store *base, const struct rg_lock_wish *wish,
 		if (r < 0)
 			process_unlock(base, RG_LOCK_APPEND, wanted.agent);
 	}
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -1216,6 +1271,7 @@ struct rg_kept_document *rg_common_document(struct rg_common *common, enum rg_do
 {
 	struct rg_kept_document *document = common->documents;
 
+	rg_assert(rg_common_has(common));
 	while (document && (document->which != which || strcmp(document->name, name) != 0))
 		document = document->next;
 	if (document || !make)
@@ -1252,7 +1308,7 @@ static int process_get(struct rg_store *base, enum rg_document which, struct rog
 	if (document && r == ROGER_OK &&
 	    !rg_arena_copy(arena, rg_buf_str(&document->text), ret_text))
 		r = rg_fail_memory(err);
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -1264,6 +1320,7 @@ static int put_document(struct rg_handle *handle, enum rg_document which, const 
 	struct rg_change change = { .kind = RG_CHANGE_DOCUMENT, .which = which };
 	int r;
 
+	rg_assert(rg_common_has(handle->common));
 	if (!document)
 		return rg_fail_memory(err);
 	rg_buf_clear(&document->text);
@@ -1284,6 +1341,7 @@ static int put_move(struct rg_handle *handle, struct roger_str text, struct roge
 	struct roger_str place;
 	int r;
 
+	rg_assert(rg_common_has(handle->common));
 	change.standing = rg_store_read_standing(text, &place);
 	r = queue_change(handle, &change, place, true, err);
 	if (r < 0)
@@ -1306,7 +1364,7 @@ static int process_put(struct rg_store *base, enum rg_document which, struct rog
 	if (which == RG_DOCUMENT_ANSWER) {
 		common = enter_common(base);
 		r = put_answer(handle_of(base), after, err);
-		leave_common(common);
+		rg_common_unlock(common);
 		return r;
 	}
 	r = enter_ready(base, &common, err);
@@ -1327,7 +1385,7 @@ static int process_put(struct rg_store *base, enum rg_document which, struct rog
 			    : put_document(handle_of(base), which, file, after, durable, err);
 	if (r == ROGER_OK && durable)
 		r = wait_covered(handle_of(base), common->changes, 0, err);
-	leave_common(common);
+	rg_common_unlock(common);
 	return r;
 }
 
@@ -1361,7 +1419,7 @@ static int process_runs(struct rg_store *base, rg_run_wanted *wanted, void *cont
 			copied = rg_arena_copy(arena, rg_buf_str(&document->text), &run->text);
 	}
 	*ret_runs = (struct rg_run_texts){ found.items, found.count };
-	leave_common(common);
+	rg_common_unlock(common);
 	return r == ROGER_OK && !copied ? rg_fail_memory(err) : r;
 }
 
@@ -1399,7 +1457,7 @@ static int process_bring(struct rg_store *base, const struct rg_log_file *file, 
 		r = wait_covered(handle_of(base), journal->change, 0, err);
 	if (r == ROGER_OK && common->keeping)
 		rg_common_trim(common);
-	leave_common(common);
+	rg_common_unlock(common);
 	return r == ROGER_OK && !journal ? rg_fail_memory(err) : r;
 }
 
@@ -1409,6 +1467,7 @@ static void drop_locks(struct rg_common *common, const void *owner)
 {
 	struct rg_held **place = &common->held, *held;
 
+	rg_assert(rg_common_has(common));
 	while ((held = *place)) {
 		if (owner && held->owner != owner) {
 			place = &held->next;
@@ -1454,6 +1513,7 @@ void rg_common_lose(struct rg_common *common, bool everything)
 {
 	struct rg_change *change;
 
+	rg_assert(rg_common_has(common));
 	common->life++;
 	while ((change = common->first)) {
 		common->first = change->next;
@@ -1474,6 +1534,7 @@ void rg_common_trim(struct rg_common *common)
 	struct rg_kept_journal *journal;
 	uint64_t cut, covered;
 
+	rg_assert(rg_common_has(common) && common->keeping);
 	for (journal = common->journals; journal; journal = journal->next) {
 		covered =
 			journal->change > common->covered ? journal->marked : rg_kept_end(journal);
@@ -1516,9 +1577,11 @@ static struct rg_common *make_common(const char *name, const struct rg_keeping *
 	init_condition(&common->covered_more);
 	init_condition(&common->queued);
 	common->end = &common->first;
+	rg_common_lock(common);
 	forget_figures(common);
 	common->stale = !keeping;
 	common->messages = rg_common_journal(common, RG_LOG_MESSAGES, "messages.jsonl", true);
+	rg_common_unlock(common);
 	if (!common->messages) {
 		free(common);
 		return NULL;
@@ -1537,7 +1600,9 @@ static void free_common(struct rg_common *common)
 	*place = common->next;
 	if (common->keeping)
 		common->keeping->end(common);
+	rg_common_lock(common);
 	rg_common_lose(common, true);
+	rg_common_unlock(common);
 	free(common->messages);
 	rg_table_deinit(&common->agent_places);
 	rg_table_deinit(&common->counts);
@@ -1554,7 +1619,7 @@ static struct rg_store *close_store(struct rg_store *base)
 	struct rg_common *common = enter_common(base);
 
 	drop_locks(common, base);
-	leave_common(common);
+	rg_common_unlock(common);
 	pthread_mutex_lock(&all_mutex);
 	if (--common->handles == 0 && (common->keeping || !common->brought))
 		free_common(common);
@@ -1614,7 +1679,7 @@ void rg_common_note_standing(struct rg_handle *handle)
 	handle->base.standing = common->standing;
 	memcpy(handle->base.place, common->place, sizeof handle->base.place);
 	memcpy(handle->base.era, common->era, sizeof handle->base.era);
-	leave_common(common);
+	rg_common_unlock(common);
 }
 
 int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t size,
