@@ -125,6 +125,7 @@ static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, s
 	struct rg_log_files files = { 0 };
 	int r;
 
+	rg_assert(staged->after.archived_at_ms > 0);
 	/* Create it and close off a torn last line, which may lack no more than its newline. */
 	r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, RG_STR(""), false, err);
 	if (r == ROGER_OK)
@@ -147,6 +148,7 @@ int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *stag
 	int r = rg_kept(arena, err);
 	size_t i, k;
 
+	rg_assert(engine->exclusive);
 	for (i = 0; i < count && r == ROGER_OK; i++) {
 		for (k = 0; k < i && !is_of(&staged[k], staged[i].after.issue);)
 			k++;

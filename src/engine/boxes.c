@@ -89,6 +89,7 @@ int rg_engine_agent(struct roger_agent_list *agents, struct roger_str name, stru
 	struct roger_agent *items = (struct roger_agent *)(uintptr_t)agents->items;
 	const size_t at = place_of(agents, name);
 
+	rg_assert(name.length > 0);
 	if (!rg_engine_agent_of(agents, name)) {
 		items = rg_arena_get(arena, (agents->count + 1) * sizeof *items);
 		if (!items)
@@ -178,6 +179,7 @@ static int find_free(struct rg_engine *engine, const struct rg_query *query, str
 	size_t i;
 	int r;
 
+	rg_assert(query->free_at_ms > 0);
 	held_too.limit = RG_PAGE_MAX;
 	do {
 		r = rg_engine_find(engine, &held_too, arena, &page, err);
@@ -205,6 +207,7 @@ int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 	size_t i;
 	int r = rg_engine_boxes(engine, query->to, arena, &boxes, err);
 
+	rg_assert(query->gets);
 	of_box.gets = false;
 	for (i = 0; i < boxes.count && r == ROGER_OK; i++) {
 		of_box.to = boxes.items[i];
@@ -243,6 +246,7 @@ int rg_engine_count_got(struct rg_engine *engine, const struct rg_query *query, 
 	int r = arena ? rg_engine_boxes(engine, query->to, arena, &boxes, err)
 		      : rg_fail_memory(err);
 
+	rg_assert(query->gets);
 	of_box.gets = false;
 	for (i = 0; i < boxes.count && r == ROGER_OK; i++) {
 		of_box.to = boxes.items[i];

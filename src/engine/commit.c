@@ -56,6 +56,16 @@ void rg_engine_rollback(struct rg_engine *engine)
 	end_exclusive(engine);
 }
 
+bool rg_engine_is_exclusive(const struct rg_engine *engine)
+{
+	return engine->exclusive;
+}
+
+bool rg_engine_took_records(const struct rg_engine *engine)
+{
+	return rg_store_took(engine->store, RG_LOCK_RECORDS);
+}
+
 /* ------------------------------------------------------------- staging -- */
 
 static struct rg_staged *stage_line(struct rg_engine *engine)
@@ -125,6 +135,7 @@ int rg_engine_change(struct rg_engine *engine, const struct roger_message *befor
 	struct rg_staged *staged = stage_line(engine);
 	int r;
 
+	rg_assert(rg_str_equal(before->id, after->id));
 	if (!staged)
 		return rg_fail_memory(err);
 	rg_assert(engine->exclusive);
@@ -157,6 +168,7 @@ static enum rg_verdict count_added(struct rg_engine *engine, bool keys_checked, 
 	enum rg_verdict maybe = RG_COMMITTED;
 	size_t i;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_APPEND));
 	for (i = 0; i < engine->staged_count && maybe == RG_COMMITTED; i++) {
 		const struct rg_staged *staged = &engine->staged[i];
 		const struct roger_message *message = staged->added;
@@ -191,6 +203,7 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 	struct roger_message *message;
 	size_t i;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_APPEND));
 	for (i = 0; i < engine->staged_count; i++) {
 		message = engine->staged[i].added;
 		if (!message)
@@ -220,6 +233,7 @@ static bool compose_line(void *context, size_t line, struct rg_buf *out)
 	const struct rg_staged *staged;
 	size_t cut;
 
+	rg_assert(line <= engine->staged_count);
 	if (line == engine->staged_count)
 		return false;
 	staged = &engine->staged[line];
@@ -238,6 +252,7 @@ static void count_changes(struct rg_engine *engine)
 	struct rg_store *store = engine->store;
 	size_t i;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_APPEND));
 	for (i = 0; i < engine->staged_count; i++)
 		if (!engine->staged[i].added)
 			rg_tally_change(store, &engine->staged[i].before, &engine->staged[i].after);
@@ -248,6 +263,7 @@ static void announce_as_later(struct rg_engine *engine, uint64_t end)
 {
 	struct rg_shared *shared = rg_store_head(engine->store).shared;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_APPEND));
 	if (shared)
 		atomic_store(&shared->own_from, end);
 }
@@ -270,6 +286,7 @@ static int append_numbered(struct rg_engine *engine, uint64_t *ret_end, struct r
 	const struct rg_head before = rg_store_head(engine->store);
 	int r;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_APPEND));
 	engine->left = engine->leaves_sync && before.synced == before.end;
 	announce_changes(engine, before.end);
 	r = give_numbers(engine, err);
@@ -292,6 +309,7 @@ static int64_t added_alike(const struct rg_engine *engine, size_t which, bool wh
 	int64_t alike = 0;
 	size_t i;
 
+	rg_assert(which < engine->staged_count && message);
 	for (i = 0; i <= which; i++) {
 		other = engine->staged[i].added;
 		if (other && rg_str_equal(other->issue, message->issue) &&
@@ -308,6 +326,7 @@ static int correct_count(struct rg_engine *engine, const struct roger_message *m
 	const struct roger_str to = whole_issue ? RG_STR("") : message->to;
 	int r;
 
+	rg_assert(!rg_store_took(engine->store, RG_LOCK_APPEND) && exact >= 0);
 	r = rg_store_begin(engine->store, 0, 1, err);
 	if (r < 0)
 		return r;
@@ -324,6 +343,7 @@ static int refresh_to_end(struct rg_engine *engine, struct roger_err *err)
 	uint64_t end;
 	int r;
 
+	rg_assert(!rg_store_took(engine->store, RG_LOCK_APPEND));
 	r = rg_store_begin(engine->store, 0, 0, err);
 	if (r < 0)
 		return r;
@@ -386,6 +406,7 @@ static int append_again(struct rg_engine *engine, const struct rg_entry *entry, 
 	uint64_t unused;
 	int r;
 
+	rg_assert(!rg_store_took(engine->store, RG_LOCK_APPEND));
 	r = rg_store_read_line(store, entry->offset, entry->length, &line, err);
 	if (r == ROGER_OK)
 		r = rg_store_begin(store, 0, 0, err);
@@ -438,6 +459,7 @@ static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome
 	uint64_t settled;
 	int r = arena ? refresh_to_end(engine, err) : rg_fail_memory(err);
 
+	rg_assert(message && message->key.length);
 	if (r == ROGER_OK)
 		r = rg_index_messages(engine->index, &query, arena, &found, NULL, err);
 	if (r < 0)
@@ -469,6 +491,7 @@ static size_t count_adds(const struct rg_engine *engine)
  * detects the other's lines, because nobody announced them in its own control file. */
 static bool still_alone(struct rg_engine *engine)
 {
+	rg_assert(engine->exclusive);
 	return rg_store_holds(engine->store, RG_LOCK_CHANGE) &&
 	       (!engine->has_looked || engine->adoptions == rg_store_head(engine->store).adoptions);
 }
@@ -481,6 +504,7 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	size_t which = 0;
 	int r;
 
+	rg_assert(engine->staged_count && !rg_store_took(engine->store, RG_LOCK_APPEND));
 	r = rg_engine_prepare_epoch(engine, err);
 	if (r == ROGER_OK)
 		r = rg_store_begin(engine->store, RG_TALLY_AGENTS * engine->staged_count,
@@ -551,6 +575,7 @@ static int tell_unsure(const struct rg_engine *engine, int r, struct roger_err *
 	struct roger_err why;
 	size_t i;
 
+	rg_assert(r < 0);
 	for (i = engine->staged_count; i > 0; i--)
 		if (engine->staged[i - 1].added)
 			first = engine->staged[i - 1].added;

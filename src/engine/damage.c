@@ -63,6 +63,7 @@ static int append_damage(struct rg_engine *engine, const struct roger_damage *da
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	rg_record_encode(&rg_damage_record, damage, &text);
 	rg_buf_add_char(&text, '\n');
 	if (text.failed)
@@ -336,6 +337,7 @@ static int look_at_broken(struct rg_engine *engine, struct rg_arena *arena, stru
 	enum rg_broken broken;
 	int r;
 
+	rg_assert(!rg_store_took(engine->store, RG_LOCK_RECORDS));
 	r = describe_damage(engine, arena, &damage, &places, err);
 	if (r == ROGER_OK)
 		r = rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
@@ -366,6 +368,7 @@ static int reopen_journal(struct rg_engine *engine, struct roger_err *err)
 {
 	struct rg_shared *shared = shared_of(engine);
 
+	rg_assert(!engine->exclusive);
 	if (!shared || atomic_load(&shared->broken) != RG_BROKEN_CLOSED)
 		return ROGER_OK;
 	/* The figures may belong to the former journal. */
@@ -617,6 +620,7 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	const struct roger_damage *damage;
 	size_t i;
 
+	rg_assert(judge->told && line > 0);
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
 		if (damage->line != line || !stands_in(walk, damage) ||
@@ -706,6 +710,7 @@ int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct ro
 	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	int r;
 
+	rg_assert(walk->finding.line > 0);
 	r = fill_line(&gap, engine->store, walk->file, arena, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_hold(engine, &held, err);
@@ -746,6 +751,7 @@ bool rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
 {
 	const struct roger_damage *damage;
 
+	rg_assert(judge->told != NULL);
 	while (*i < judge->damages.count) {
 		damage = &judge->damages.items[(*i)++];
 		if (judge->told[*i - 1] || damage->accepted_at_ms ||

@@ -25,6 +25,7 @@ static void halve_marks(struct digesting *digesting)
 	size_t count = digesting->marks.length / MARK_DIGITS, i;
 	char *marks = digesting->marks.data;
 
+	rg_assert(!digesting->wish);
 	for (i = 1; i < count; i += 2)
 		memmove(marks + i / 2 * MARK_DIGITS, marks + i * MARK_DIGITS, MARK_DIGITS);
 	digesting->marks.length = count / 2 * MARK_DIGITS;
@@ -35,6 +36,7 @@ static void add_mark(struct digesting *digesting, int64_t line)
 {
 	char digest[RG_DIGEST_DIGITS + 1];
 
+	rg_assert(digesting->every > 0);
 	if (line % digesting->every)
 		return;
 	rg_sha256_peek(&digesting->sha, digest);

@@ -93,6 +93,7 @@ static void correct_unread(struct rg_engine *engine, struct roger_str agent, int
 	struct rg_store *store = engine->store;
 	struct rg_figure there;
 
+	rg_assert(unread >= 0);
 	if (!rg_tally_find_agent(store, agent, &there) || (int64_t)there.count == unread ||
 	    !rg_store_begin_soon(store, 0))
 		return;
@@ -211,6 +212,7 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 bool rg_engine_may_hold(struct rg_engine *engine, struct roger_str issue, struct roger_str to,
 			int64_t count)
 {
+	rg_assert(issue.length > 0);
 	return !rg_store_writable(engine->store) ||
 	       (int64_t)rg_tally_count(engine->store, rg_tally_box(issue, to)) >= count;
 }
@@ -246,6 +248,7 @@ int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 	int64_t accepted = 0, first = 0;
 	int r;
 
+	rg_assert(engine->exclusive);
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
 		r = rg_index_accepted_number(engine->index, reader, sender,
@@ -495,6 +498,7 @@ void rg_engine_request(struct rg_engine *engine, const char *key)
 int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *arena,
 			  struct roger_str *ret_text, struct roger_err *err)
 {
+	rg_assert(engine->store->request[0]);
 	return engine->store->ops->get(engine->store, RG_DOCUMENT_ANSWER,
 				       rg_str(engine->store->request), arena, ret_text, err);
 }
@@ -571,6 +575,7 @@ int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct 
 	int r;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
+	rg_assert(run_id.length > 0);
 	r = engine->store->ops->put(engine->store, RG_DOCUMENT_RUN, run_id, &before, after, true,
 				    err);
 	engine->stored += r == ROGER_OK;

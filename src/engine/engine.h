@@ -249,7 +249,7 @@ RG_CHECKED int rg_engine_last_looks(struct rg_engine *engine, struct roger_agent
 				    size_t count, struct roger_err *err);
 
 /* Find the highest number of this session from sender that reader accepted, or that came in for it
- * over an edge; 0: none.  The next one must be higher. */
+ * over an edge; 0: none.  The next one must be higher.  Needs an exclusive transaction. */
 RG_CHECKED int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 					 struct roger_str sender, int64_t *ret_number,
 					 struct roger_err *err);
@@ -282,6 +282,10 @@ RG_CHECKED int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret
 
 /* End a transaction and store nothing; does nothing after a commit. */
 void rg_engine_rollback(struct rg_engine *engine);
+
+/* Is an exclusive transaction open; did this handle take the record lock?  For assertions. */
+bool rg_engine_is_exclusive(const struct rg_engine *engine);
+bool rg_engine_took_records(const struct rg_engine *engine);
 
 /* -------------------------------------------------------------- records -- */
 

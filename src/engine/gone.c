@@ -278,6 +278,7 @@ static int find_removed(struct search *search, struct roger_err *err)
 	int r = find_there(search, err);
 	size_t i;
 
+	rg_assert(rg_store_took(search->engine->store, RG_LOCK_RECORDS));
 	if (r == ROGER_OK)
 		r = judge_files(search, err);
 	if (r == ROGER_OK)

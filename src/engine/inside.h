@@ -104,7 +104,8 @@ RG_CHECKED int rg_engine_list_told(struct rg_engine *engine, enum rg_log log,
 /* Update the index to what this transaction must see. */
 RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err);
 
-/* archive.c: write lines to messages_archive/, durably, none twice. */
+/* archive.c: write lines to messages_archive/, durably, none twice.  Needs an exclusive
+ * transaction. */
 RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged,
 				     size_t count, struct roger_err *err);
 /* Read the line at this offset of the journal, and its message. */
@@ -150,12 +151,13 @@ void rg_engine_checkpoint(struct rg_engine *engine, bool now);
  * logs. Called after the sync; its failure does not fail the send. */
 void rg_engine_log_sends(struct rg_engine *engine, uint64_t end);
 bool rg_engine_has_sends(const struct rg_engine *engine);
-/* Note that nothing from byte start to end concerns the send logs. */
+/* Note that nothing from byte start to end concerns the send logs.  Needs RG_LOCK_APPEND. */
 void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end);
 RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
 				  struct rg_arena *arena, struct rg_log_entries *ret_entries,
 				  struct roger_err *err);
-/* Like rg_engine_log_append(), but not counted as stored: no caller asked for it. */
+/* Like rg_engine_log_append(), but not counted as stored: no caller asked for it.  Needs the record
+ * lock, but for RG_LOG_ARCHIVE. */
 RG_CHECKED int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 				 struct roger_str entries, bool durable, struct roger_err *err);
 /* Some lines of the send logs do not count any more: the next copy starts at the beginning, and

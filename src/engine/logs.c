@@ -66,6 +66,7 @@ int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_st
 {
 	int r = engine->store->ops->add(engine->store, log, owner, entries, durable, err);
 
+	rg_assert(log == RG_LOG_ARCHIVE || rg_store_took(engine->store, RG_LOCK_RECORDS));
 	return r < 0 || !engine->store->made ? r : rg_engine_log_made(engine, log, owner, err);
 }
 
@@ -131,6 +132,7 @@ static int find_one_log(struct rg_engine *engine, enum rg_log log, struct rg_are
 	struct rg_log_files files = { 0 };
 	int r = store->ops->list(store, log, RG_STR(""), arena, &files, err);
 
+	rg_assert(rg_kinds[log].file != NULL);
 	*ret_there = false;
 	*ret_file = files.items;
 	return r < 0 || !files.count ? r : store->ops->stat(store, files.items, ret_there, err);
@@ -162,6 +164,7 @@ int rg_engine_log_end(struct rg_engine *engine, enum rg_log log, size_t bytes,
 	size_t got;
 	int r = find_one_log(engine, log, arena, &file, &there, err);
 
+	rg_assert(bytes > 0);
 	*ret_lines = (struct roger_str){ "", 0 };
 	if (r < 0 || !there)
 		return r;
@@ -301,6 +304,7 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 	struct batch *batch = batch_of(carrying, attempt->from);
 	struct roger_attempt entry = *attempt;
 
+	rg_assert(attempt->id.length && attempt->from.length);
 	if (!batch)
 		return rg_fail_memory(err);
 	entry.derived = carrying->derived;
@@ -384,6 +388,7 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	int64_t at_ms = message->read_at_ms;
 	int r;
 
+	rg_assert(message->key.length > 0);
 	/* From the start, whoever sent with a key gets a log, if only an empty one, so that
 	 * is_lost() does not find it missing again. */
 	if (carrying->from_start && !batch_of(carrying, message->from))
@@ -415,6 +420,7 @@ static struct roger_str cycle_at(const struct carrying *carrying, int64_t at_ms)
 {
 	size_t i;
 
+	rg_assert(carrying->knows_cycles);
 	for (i = 0; i < carrying->kept.count; i++)
 		if (carrying->kept.items[i].opened_at_ms <= at_ms)
 			return carrying->kept.items[i].id;
@@ -432,6 +438,7 @@ static int carry_plain(struct carrying *carrying, const struct roger_message *me
 	struct roger_attempt attempt;
 	int r;
 
+	rg_assert(carrying->plain);
 	if (message->key.length || !message->seq || message->via.length || message->read ||
 	    message->claimed_by.length || message->archived_at_ms || !cycle.length)
 		return ROGER_OK;
@@ -581,6 +588,7 @@ static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
 {
 	struct rg_shared *shared = rg_store_head(engine->store).shared;
 
+	rg_assert(shared != NULL);
 	return plain ? &shared->listed : &shared->logged;
 }
 
@@ -599,6 +607,7 @@ static void write_batches(struct carrying *carrying, uint64_t to)
 	struct batch *batch;
 	size_t i;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	for (i = 0; i < carrying->batches.count; i++) {
 		batch = &carrying->batches.items[i];
 		if ((batch->text.length || carrying->from_start) &&
@@ -630,6 +639,7 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 	bool found, own;
 	int r;
 
+	rg_assert(from <= to);
 	r = rg_chain_find(&lines.bytes, from, &chain.value, err);
 	if (r < 0)
 		return r;
@@ -850,6 +860,7 @@ int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 	*ret_to = 0;
 	if (!rg_store_writable(engine->store))
 		return ROGER_OK;
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	if (from_start)
 		start_over(engine, false);
 	for (plain = 0; plain < 2 && r == ROGER_OK; plain++)
@@ -909,6 +920,7 @@ bool rg_engine_has_sends(const struct rg_engine *engine)
 
 void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end)
 {
+	rg_assert(start <= end && rg_store_took(engine->store, RG_LOCK_APPEND));
 	atomic_compare_exchange_strong(&rg_store_head(engine->store).shared->logged, &start, end);
 }
 

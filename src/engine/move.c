@@ -139,6 +139,7 @@ static int compare_bytes(struct move *move, const struct rg_log_file *file,
 	uint64_t piece;
 	int r = ROGER_OK;
 
+	rg_assert(at <= to);
 	*ret_same = twin->size >= to;
 	for (; r == ROGER_OK && *ret_same && at < to; at += piece) {
 		piece = lesser_of(to - at, LOOK_BYTES);
@@ -275,6 +276,7 @@ static int move_all(struct move *move, struct roger_err *err)
 	size_t i;
 	int r = list_all(move, move->from, &move->files, err);
 
+	rg_assert(rg_store_took(move->from, RG_LOCK_APPEND));
 	for (i = 0; i < move->files.count; i++)
 		move->total += 2 * move->files.items[i].size;
 	for (i = 0; i < move->files.count && r == ROGER_OK; i++)
@@ -291,6 +293,7 @@ static int raise_figures(struct move *move, struct roger_err *err)
 	size_t agents = 0, i;
 	int r;
 
+	rg_assert(rg_store_took(move->from, RG_LOCK_APPEND));
 	for (i = 0; move->from->ops->next_figure(move->from, &i, &agent);)
 		agents++;
 	r = rg_store_begin(move->to, agents, 0, err);
@@ -345,6 +348,7 @@ static int close_off(struct rg_engine *from, struct roger_err *err)
 	size_t i;
 	int r = rg_kept(arena, err);
 
+	rg_assert(rg_store_took(store, RG_LOCK_RECORDS));
 	for (i = 0; r == ROGER_OK && i < sizeof logs / sizeof *logs; i++)
 		r = store->ops->list(store, logs[i], RG_STR(""), arena, &files, err);
 	for (i = 0; r == ROGER_OK && i < files.count; i++) {
@@ -361,6 +365,7 @@ static int lock_source(struct rg_engine *from, struct roger_err *err)
 {
 	int r = rg_store_take(from->store, RG_LOCK_BRIDGE, 0, NULL);
 
+	rg_assert(!rg_store_took(from->store, RG_LOCK_APPEND));
 	if (r < 0)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "a bridge of the workspace is at work: stop it first");
@@ -432,6 +437,7 @@ static int finish_move(struct move *move, struct rg_engine *to, struct roger_err
 	bool noted = true;
 	int r = ROGER_OK;
 
+	rg_assert(move->from->standing == RG_MOVED);
 	if (move->wish->note)
 		r = is_noted(move, &noted, err);
 	if (r == ROGER_OK && !noted)
@@ -452,6 +458,7 @@ int rg_engine_move(struct rg_engine *from, struct rg_engine *to, const struct rg
 	};
 	int r = rg_kept(arena, err);
 
+	rg_assert(from != to);
 	if (r == ROGER_OK && move.from->standing == RG_LIVE)
 		r = fill_target(&move, from, err);
 	else if (r == ROGER_OK &&

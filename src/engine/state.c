@@ -187,6 +187,7 @@ int rg_engine_first_seen(struct rg_engine *engine, struct roger_str reader, stru
 	const struct rg_sequence *first;
 	int r = first_numbers(engine, &first, err);
 
+	rg_assert(reader.length && sender.length);
 	if (r == ROGER_OK)
 		*ret_number = rg_sequence_seen(first, reader, sender);
 	return r;
@@ -220,6 +221,7 @@ static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequ
 	const struct rg_number *number;
 	size_t i;
 
+	rg_assert(rg_store_took(store, RG_LOCK_APPEND));
 	for (i = 0; i < sequence->count; i++) {
 		number = &sequence->numbers[i];
 		if (number->seq > 0)
@@ -311,6 +313,7 @@ static int see_accepted(struct rg_engine *engine, const struct roger_message *me
 	const int64_t epoch = rg_tally_epoch(engine->store);
 	struct rg_sequence **numbers = &engine->accepted.numbers;
 
+	rg_assert(message->read);
 	if (!message->seq || message->epoch != epoch || !rg_message_read_itself(message))
 		return ROGER_OK;
 	if (*numbers && (*numbers)->epoch != epoch)
@@ -395,6 +398,7 @@ static int put_state(struct rg_engine *engine, struct rg_sequence *sequence, boo
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = STATE_BYTES_MAX };
 	struct rg_figure witness;
 
+	rg_assert(rg_store_took(store, RG_LOCK_STATE));
 	/* While others append, the earlier witness still holds. */
 	if (store->ops->figure(store, &key, &witness) && witness.chained) {
 		sequence->journal_bytes = witness.count;
@@ -528,6 +532,7 @@ static int take_numbers(struct rg_engine *engine, struct rg_sequence *there, str
 	bool known;
 	int r;
 
+	rg_assert(rg_store_took(store, RG_LOCK_RECORDS));
 	r = check_numbers(there, err);
 	if (r == ROGER_OK)
 		r = first_numbers(engine, &first, err);
@@ -622,6 +627,7 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	bool cleared;
 	int r;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_STATE));
 	r = look_for_clearing(engine, !whole, &cleared, &sequence, err);
 	if (r < 0 || cleared || whole)
 		sequence = rg_sequence_free(sequence);
@@ -732,6 +738,7 @@ static int open_session(struct rg_engine *engine, struct roger_err *err)
 	int64_t epoch = rg_tally_epoch(engine->store);
 	int r;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_STATE));
 	if (epoch >= RG_EPOCH_MAX)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "there can be no more sessions in this workspace");

@@ -53,6 +53,7 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 {
 	struct check *check = context;
 
+	rg_assert(check->journal != NULL);
 	check->journal->strays += found->by == RG_MISFIT_IN_LINE;
 	return add_finding(check, walk->file->shown, found, err);
 }

@@ -101,6 +101,7 @@ static int read_new(struct rg_store *store, uint64_t from, uint64_t end, struct 
 	bool found;
 	int r;
 
+	rg_assert(from <= end);
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
 		if (!rg_arena_copy(arena, line.text, &text))
 			return rg_fail_memory(err);

@@ -75,6 +75,7 @@ static int tell_found(struct rg_walk *walk, enum roger_finding_kind kind, enum r
 {
 	const struct rg_misfit found = { kind, by, line, byte, what };
 
+	rg_assert(walk->visitor->found && line >= 0);
 	return walk->visitor->found(walk->context, walk, &found, err);
 }
 
@@ -94,6 +95,7 @@ static int decode_message(struct rg_walk *walk, struct roger_err *err)
 	const struct rg_decoded *decoded;
 	int r;
 
+	rg_assert(walk->decoder != NULL);
 	r = rg_decoder_next(walk->decoder, &decoded, err);
 	if (r < 0)
 		return r;
@@ -157,6 +159,7 @@ static int follow_first(struct rg_walk *walk, const struct rg_walk_message *firs
 	const char *member;
 	int r;
 
+	rg_assert(walk->message && first->line);
 	r = rg_later_read(walk->engine->store, walk->messages.key,
 			  (struct rg_place){ first->offset, first->length + 1 },
 			  (struct rg_place){ walk->line.offset, walk->line.length }, walk->scratch,
@@ -171,6 +174,7 @@ static int follow_first(struct rg_walk *walk, const struct rg_walk_message *firs
 /* Archived is final: later lines are history. */
 static void keep_state(struct rg_walk *walk, struct rg_walk_message *known)
 {
+	rg_assert(walk->message && walk->number > 0);
 	if (known->archived)
 		return;
 	known->last = (uint32_t)walk->number;
@@ -188,6 +192,7 @@ static int keep_message(struct rg_walk *walk, struct roger_err *err)
 	bool fresh;
 	int r = ROGER_OK;
 
+	rg_assert(message && walk->number > 0);
 	if (walk->line.offset >= BYTES_MAX || walk->number > UINT32_MAX)
 		return rg_fail(
 			err, ROGER_EDATA, 0,
@@ -275,6 +280,7 @@ static int report_torn(struct rg_walk *walk, struct roger_err *err)
 	size_t got;
 	int r = ROGER_OK;
 
+	rg_assert(walk->judge != NULL);
 	if (walk->file->size > walk->lines.at)
 		r = walk->engine->store->ops->read(walk->engine->store, walk->file,
 						   walk->file->size - 1, &last, 1, &got, err);
@@ -291,6 +297,7 @@ static int report_noted(struct rg_walk *walk, struct roger_err *err)
 	size_t i = 0;
 	int r = ROGER_OK;
 
+	rg_assert(walk->judge != NULL);
 	while (r == ROGER_OK && rg_judge_next(walk->judge, walk->file->shown, &i, &noted))
 		r = walk->visitor->found(walk->context, walk, &noted, err);
 	return r;
@@ -359,6 +366,7 @@ int rg_walk(struct rg_engine *engine, struct rg_log_file *file, const struct rg_
 	struct roger_err why = { 0 };
 	int r;
 
+	rg_assert(!judge || visitor->found);
 	r = rg_engine_stat(engine, file, ret_there, &why);
 	if (r == ROGER_EREFUSED && visitor->unread && file->log != RG_LOG_MESSAGES) {
 		*ret_there = true;

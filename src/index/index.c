@@ -157,6 +157,7 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 /* The failure may have rolled back already; then an error of ROLLBACK is no damage. */
 void rg_index_rollback(struct rg_index *index)
 {
+	rg_assert(index->db != NULL);
 	if (!sqlite3_get_autocommit(index->db))
 		(void)sqlite3_exec(index->db, "ROLLBACK", NULL, NULL, NULL);
 }
@@ -166,6 +167,7 @@ sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which
 {
 	sqlite3_stmt **statement = &index->statements[which];
 
+	rg_assert(index->db != NULL);
 	if (!*statement &&
 	    sqlite3_prepare_v3(index->db, statements[which], -1, SQLITE_PREPARE_PERSISTENT,
 			       statement, NULL) != SQLITE_OK) {
@@ -391,6 +393,7 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 	char *sql;
 	int r;
 
+	rg_assert(!sqlite3_get_autocommit(index->db));
 	r = rg_random(&progress->key, sizeof progress->key, err);
 	if (r == ROGER_OK)
 		r = rg_index_run(index, tables, err);
@@ -415,6 +418,7 @@ static int fill_index(struct rg_index *index, uint64_t end, struct roger_err *er
 {
 	int r;
 
+	rg_assert(index->db && !index->bulk);
 	index->bulk = true;
 	r = rg_index_run(index, "BEGIN", err);
 	if (r == ROGER_OK)
@@ -644,6 +648,7 @@ static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struc
 	struct rg_index_progress before = index->progress;
 	int r = rg_index_run_one(index, index->in_memory ? RG_SQL_BEGIN : RG_SQL_BEGIN_WRITE, err);
 
+	rg_assert(index->in_memory || rg_store_took(index->store, RG_LOCK_INDEX));
 	*ret_usable = true;
 	if (r < 0)
 		return r;
@@ -984,6 +989,7 @@ static int make_seed(struct rg_index *index, struct roger_err *err)
 	uint64_t inode;
 	int r = rg_index_file_find(index, index->seed_name, &inode, &why);
 
+	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	snprintf(index->trouble, sizeof index->trouble, "%.190s", r < 0 ? why.message : "");
 	if (r < 0)
 		return ROGER_OK;

@@ -85,6 +85,7 @@ static int add_row(struct intake *intake, const struct row *row, struct roger_er
 	const int64_t file = row->of && !(row->flags & RG_ROW_NOTE) ? 0 : intake->number;
 	const struct roger_str *texts = row->texts;
 
+	rg_assert(intake->lines > 0);
 	_Static_assert(RG_COLUMNS == 11, "as many are put");
 	if (row->of)
 		return rg_index_put(intake->index, RG_SQL_EVENT_ADD, err, "iiiiinnsnnnnnisss",
@@ -253,6 +254,7 @@ static int add_taking(struct intake *intake, struct life *life, struct row *taki
 	bool first = false;
 	int r = ROGER_OK;
 
+	rg_assert(taking->kind == ROGER_EVENT_CLAIMED || taking->kind == ROGER_EVENT_READ);
 	if (!(taking->flags & (RG_ROW_FOREIGN | RG_ROW_HANDED)))
 		r = take_look(intake, life, at_ms, flags, &first, err);
 	taking->flags |= first ? RG_ROW_LOOK : 0;
@@ -316,6 +318,7 @@ static int end_lease(struct intake *intake, struct life *life, const struct roge
 	};
 	int r;
 
+	rg_assert(life->held);
 	if (taken && !rg_arena_print(intake->arena, &row.detail, "taken over from %.*s",
 				     RG_STR_ARGS(life->worker)))
 		return rg_fail_memory(err);
@@ -502,6 +505,7 @@ static int know_message(struct intake *intake, struct roger_str id, struct rg_pl
 	int64_t first_hash = 0;
 	int r;
 
+	rg_assert(intake->lines > 0);
 	*ret_known = known;
 	if (known)
 		return ROGER_OK;
@@ -611,6 +615,7 @@ static int take_noted(struct intake *intake, const struct rg_note *note, struct 
 	size_t i;
 	int r = ROGER_OK;
 
+	rg_assert(looked || note->kind == RG_NOTE_ACKNOWLEDGED);
 	for (i = 0; i < note->ids.count && r == ROGER_OK; i++) {
 		r = rg_index_first_of_all(intake->index, note->ids.items[i], &first, err);
 		if (r < 0 || !first.position)
@@ -798,6 +803,7 @@ static int take_entry(struct intake *intake, const struct rg_line *line, struct 
 	struct roger_err why = { 0 };
 	int r;
 
+	rg_assert(intake->file.log != RG_LOG_MESSAGES);
 	r = line->too_long
 		    ? rg_fail(&why, ROGER_EDATA, 0, "longer than %d bytes", RG_LINE_BYTES_MAX)
 		    : rg_kind_read(intake->file.log, line->text, intake->arena, &record, &why);
@@ -932,6 +938,7 @@ static int forget_file(struct intake *intake, bool *ret_anew, struct roger_err *
 	const int log = (int)intake->file.log;
 	char sql[200];
 
+	rg_assert(!sqlite3_get_autocommit(intake->index->db));
 	*ret_anew = log == RG_LOG_ACTIVITY || log == RG_LOG_MESSAGES;
 	if (*ret_anew)
 		return rg_index_run(index, "DELETE FROM event; DELETE FROM event_files", err);

@@ -85,6 +85,7 @@ static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str firs
 	struct rg_delta *delta;
 	bool fresh;
 
+	rg_assert(first.length > 0);
 	if (!deltas->memory) {
 		deltas->memory = rg_arena_new();
 		rg_table_init(&deltas->table, sizeof *delta);
@@ -130,6 +131,7 @@ static void count_recipient(struct rg_index *index, struct roger_str name, int r
 static void raise_mark(struct rg_index *index, const struct roger_message *message,
 		       enum rg_delta_kind kind)
 {
+	rg_assert(kind == RG_DELTA_SEEN || kind == RG_DELTA_EDGE);
 	if (message->seq)
 		raise_number(delta_of(&index->deltas, message->to, message->from, kind),
 			     message->epoch, message->seq);
@@ -200,6 +202,7 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 	size_t i = 0;
 	int r = rg_kept(!index->deltas.failed, err);
 
+	rg_assert(!sqlite3_get_autocommit(index->db));
 	while (r == ROGER_OK && (delta = rg_table_next(&index->deltas.table, &i))) {
 		types = delta->types;
 		if (delta->kind == RG_DELTA_AGENT)
@@ -277,6 +280,7 @@ static int change_known(struct rg_index *index, const struct known *known,
 	int r = rg_index_put(index, RG_SQL_LINE_SET, err, "iiii", position, index->progress.lines,
 			     (int64_t)line->offset, (int64_t)line->length);
 
+	rg_assert(!message->archived_at_ms);
 	if (r == ROGER_OK && turned) {
 		count_recipient(index, message->to, 0, message->read ? -1 : 1);
 		count_in_issue(index, message->issue, (int)message->type, 0,
@@ -294,6 +298,7 @@ static int add_archived(struct rg_index *index, const struct roger_message *mess
 			const struct rg_entry *first, const struct rg_line *line,
 			struct roger_err *err)
 {
+	rg_assert(message->archived_at_ms > 0);
 	index->progress.archived++;
 	return rg_index_put(index, RG_SQL_ARCHIVED_ADD, err, "imiiiiiii", first->position, message,
 			    (int64_t)message->read, message->created_at_ms, (int64_t)line->offset,
@@ -490,6 +495,7 @@ static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
 	struct rg_index_progress *progress = &index->progress;
 	const struct rg_line *line = &decoded->line;
 
+	rg_assert((int64_t)line->offset == progress->offset);
 	progress->lines++;
 	progress->offset = (int64_t)(line->offset + line->length + 1);
 	progress->last_offset = (int64_t)line->offset;

@@ -31,6 +31,7 @@ static uint64_t sum_of(uint64_t key, const void *data, size_t length)
 	const unsigned char *at = data;
 	int i;
 
+	rg_assert(length % sizeof words == 0);
 	for (; length >= sizeof words; length -= sizeof words, at += sizeof words) {
 		memcpy(words, at, sizeof words);
 		for (i = 0; i < 4; i++)
@@ -229,6 +230,7 @@ static bool is_same(struct rg_index_pages *pages)
 
 int rg_index_pages_begin(struct rg_index_pages *pages)
 {
+	rg_assert(!pages->writing && !pages->changed);
 	if (!pages->known || !is_same(pages))
 		return read_roots(pages);
 	pages->next_reach = pages->reach;
@@ -249,6 +251,7 @@ static int write_root(struct rg_index_pages *pages, enum kind kind)
 	struct rg_pages_root *root = &pages->roots[which];
 	int r = kind == CHANGED ? SQLITE_OK : sync_file(pages, which);
 
+	rg_assert(pages->known && (kind != CHANGED || pages->writing));
 	if (r != SQLITE_OK)
 		return r;
 	if (kind != CHANGED && pages->root != root)
@@ -280,6 +283,7 @@ static int load_group(struct rg_index_pages *pages, uint64_t number, struct rg_p
 	bool place = pages->root == &pages->roots[RG_PAGES_RECENT];
 	int r = SQLITE_OK;
 
+	rg_assert(!group->changed);
 	memset(group, 0, sizeof *group);
 	if (number < groups_of(pages->root->count))
 		r = read_block(pages, ~number, group->sums, place_of_group(number),
@@ -400,6 +404,7 @@ static int copy_group(struct rg_index_pages *pages, uint64_t number)
 	struct rg_page_group *group;
 	int i, r;
 
+	rg_assert(number < groups_of(pages->count));
 	if (sum == pages->root->groups[number])
 		return SQLITE_OK;
 	r = find_group(pages, page, &group);
@@ -441,6 +446,7 @@ static int copy_all(struct rg_index_pages *pages)
 
 int rg_index_pages_begin_writing(struct rg_index_pages *pages)
 {
+	rg_assert(!pages->writing);
 	pages->writing = true;
 	return pages->roots[RG_PAGES_RECENT].sealed ? copy_all(pages) : SQLITE_OK;
 }
@@ -449,6 +455,7 @@ int rg_index_pages_checkpoint(struct rg_index_pages *pages)
 {
 	int r;
 
+	rg_assert(!pages->writing && !pages->changed);
 	if (!pages->known || pages->files[RG_PAGES_FILE] == pages->files[RG_PAGES_RECENT])
 		return SQLITE_OK;
 	if (pages->roots[RG_PAGES_RECENT].sealed)

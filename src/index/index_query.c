@@ -585,6 +585,7 @@ static void ask_kept(struct rg_question *question, const struct rg_query *query)
 		"SELECT sum(data) FROM issues",
 	};
 
+	rg_assert(rg_query_is_kept(query));
 	if (rg_query_is_unread_only(query)) {
 		rg_question_init(question, "");
 		rg_question_text(question, "SELECT unread FROM agents WHERE name = ?", query->to);

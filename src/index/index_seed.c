@@ -218,6 +218,7 @@ static int put_message(const struct table *table, const struct roger_message *me
 {
 	sqlite3_stmt *put = table->put;
 
+	rg_assert(put != NULL);
 	rg_index_bind_message(put, 1, message);
 	rg_index_bind(put, 7, message->content);
 	rg_index_bind_text(put, 8, message->metadata);
@@ -243,6 +244,7 @@ static int take_message(const struct table *table, struct roger_str id, struct r
 	struct rg_entry entry;
 	int r = rg_index_living(table->index, id, &entry, err);
 
+	rg_assert(table->put && table->drop);
 	if (r < 0 || entry.position)
 		return r < 0 ? r : put_entry(table, &entry, err);
 	rg_index_bind(table->drop, 1, id);
@@ -270,6 +272,7 @@ static int take_in(struct table *table, struct roger_err *err)
 	struct rg_decoder *decoder;
 	int r;
 
+	rg_assert(table->offset <= table->end);
 	r = prepare_statement(table, put_row, &table->put, err);
 	if (r == ROGER_OK)
 		r = prepare_statement(table, "DELETE FROM messages WHERE id = ?1", &table->drop,
@@ -380,6 +383,7 @@ int rg_index_seed_make(struct rg_index *index, struct roger_err *err)
 	char fresh[RG_INDEX_FRESH_BYTES], path[RG_INDEX_PATH_BYTES];
 	int r;
 
+	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	snprintf(path, sizeof path, "%s.new", index->seed_path);
 	r = check_ours(index, err);
 	if (r == ROGER_OK)

@@ -79,6 +79,7 @@ int rg_index_tail_look(struct rg_index *index, struct roger_err *err)
 	struct rg_index_tail *tail = &index->tail;
 	int r;
 
+	rg_assert(!tail->alone);
 	if (tail->looking)
 		return ROGER_OK;
 	r = rg_index_run_one(index, RG_SQL_BEGIN, err);
@@ -120,6 +121,7 @@ static int add_late(struct rg_index *index, const struct rg_late *late, struct r
 	struct rg_late_slot *slot;
 	bool is_new;
 
+	rg_assert(tail->memory && late->id.length);
 	if (!kept)
 		return rg_fail_memory(err);
 	*kept = *late;
@@ -323,6 +325,7 @@ static int take_line(struct rg_index *index, const struct rg_line *line, struct 
 	bool skimmed;
 	int read;
 
+	rg_assert(line->offset == tail->to);
 	tail->lines++;
 	tail->to = line->offset + line->length + 1;
 	tail->last_offset = (int64_t)line->offset;
@@ -368,6 +371,7 @@ static int take_lines(struct rg_index *index, uint64_t end, bool *ret_same, stru
 	bool found;
 	int r;
 
+	rg_assert(index->tail.memory && end > index->tail.to);
 	r = take_last(index, &lines, ret_same, err);
 	found = *ret_same;
 	while (r == ROGER_OK && found && !index->tail.strange) {
@@ -494,6 +498,7 @@ static int find_start(struct rg_index *index, const struct rg_head *head, uint64
 	const char *at, *end;
 	int r = rg_store_read_line(index->store, from, (size_t)(head->end - from), &text, err);
 
+	rg_assert(head->shared && head->end);
 	if (r < 0)
 		return r;
 	at = text.data;
