@@ -183,6 +183,7 @@ void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *c
 {
 	void *items, *grown;
 
+	rg_assert(item_size > 0);
 	memcpy(&items, items_pointer, sizeof items);
 	if ((*count & (*count - 1)) == 0) {
 		grown = rg_arena_get(arena, (*count ? *count * 2 : 1) * item_size);

@@ -28,6 +28,7 @@ static void fill_error(struct roger_err *err, enum roger_code code, int system_e
 {
 	size_t used;
 
+	rg_assert(code < 0);
 	if (!err)
 		return;
 

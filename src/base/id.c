@@ -7,6 +7,7 @@
 
 int rg_random(void *to, size_t length, struct roger_err *err)
 {
+	rg_assert(length <= 256);
 	if (getentropy(to, length) < 0)
 		return rg_fail(err, ROGER_EIO, errno, "draw random bytes");
 	return ROGER_OK;
@@ -20,6 +21,7 @@ int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret
 	uint64_t random;
 	int r;
 
+	rg_assert(source->left <= sizeof source->pool && now_ms >= 0);
 	if (source->left < sizeof random) {
 		r = rg_random(source->pool, sizeof source->pool, err);
 		if (r < 0)

@@ -55,6 +55,7 @@ static bool make_slots(struct rg_names *names)
 
 bool rg_names_add(struct rg_names *names, struct roger_str name)
 {
+	rg_assert(names->arena != NULL);
 	if (rg_names_have(names, name))
 		return true;
 	if (!rg_arena_append(names->arena, &names->items, &names->count, &name, sizeof name))

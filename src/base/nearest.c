@@ -26,6 +26,7 @@ static size_t half_steps(struct roger_str a, struct roger_str b)
 					    *spare;
 	size_t i, j;
 
+	rg_assert(a.length <= WORD_BYTES_MAX && b.length <= WORD_BYTES_MAX);
 	/* Skip what both words begin or end with: it costs nothing. */
 	while (a.length && b.length && *a.data == *b.data)
 		a.data++, b.data++, a.length--, b.length--;

@@ -86,6 +86,7 @@ bool rg_table_reserve(struct rg_table *table, size_t count)
 	uint64_t hash, *entry;
 	uint32_t *slots;
 
+	rg_assert(table->entry_size > 0);
 	while (is_full(count, capacity))
 		capacity *= 2;
 	if (capacity == table->capacity)

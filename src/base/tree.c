@@ -30,6 +30,7 @@ static void join_last_two(struct rg_tree *tree)
 	struct rg_tree_node *left = &tree->nodes[tree->depth - 2], *right = left + 1;
 	struct rg_sha256 sha;
 
+	rg_assert(tree->depth > 1);
 	if (left->cited != right->cited)
 		add_proof(tree, left->cited ? right : left);
 	rg_sha256_init(&sha);
@@ -47,6 +48,7 @@ void rg_tree_add(struct rg_tree *tree, const struct rg_sha256 *line, bool cited)
 	struct rg_tree_node *node = &tree->nodes[tree->depth++];
 	struct rg_sha256 sha = *line;
 
+	rg_assert(tree->depth <= RG_TREE_LEVELS);
 	*node = (struct rg_tree_node){ .first = ++tree->count, .count = 1, .cited = cited };
 	rg_sha256_end(&sha, node->digest);
 	while (tree->depth > 1 &&

@@ -25,6 +25,7 @@ static int check_many_members(const struct rg_value *object, size_t count, struc
 	size_t i = 0;
 	int r = ROGER_OK;
 
+	rg_assert(count > 0);
 	if (!keys)
 		return rg_fail_memory(err);
 	while (rg_json_next(object, &i, &keys[i], &value))

@@ -69,6 +69,7 @@ static const char *read_container(const char *at, struct roger_str name, struct 
 	const bool named = *at == '{';
 	bool is;
 
+	rg_assert(*at == '{' || *at == '[');
 	spot->open = at;
 	spot->first = spot->key = spot->before = spot->after = NULL;
 	spot->value = (struct roger_str){ NULL, 0 };

@@ -71,6 +71,7 @@ static void place_together(struct placed *placed, size_t count)
 {
 	size_t lines, i, k;
 
+	rg_assert(count > 0);
 	for (i = 0; i < count && placed[i].line; i++)
 		if (i && placed[i - 1].cause > placed[i].cause)
 			placed[i].cause = placed[i - 1].cause;
@@ -94,6 +95,7 @@ static void place_all(struct placed *placed, size_t count)
 {
 	size_t from, to;
 
+	rg_assert(count > 0);
 	qsort(placed, count, sizeof *placed, compare_messages);
 	for (from = 0; from < count; from = to) {
 		for (to = from + 1; to < count; to++)
@@ -186,6 +188,7 @@ int64_t rg_percentile(const int64_t *values, size_t count, int percent)
 	uint64_t found = 0, byte;
 	int shift;
 
+	rg_assert(percent >= 0 && percent <= 100);
 	if (count == 0)
 		return ROGER_UNKNOWN;
 	rank = rank ? rank : 1;
@@ -211,6 +214,7 @@ static struct roger_figure *slot_of(struct roger_figure *slots, size_t capacity,
 {
 	size_t at = (size_t)rg_hash(0, name.data, name.length) & (capacity - 1);
 
+	rg_assert(capacity && !(capacity & (capacity - 1)));
 	while (slots[at].name.data && !rg_str_equal(slots[at].name, name))
 		at = (at + 1) & (capacity - 1);
 	return &slots[at];
@@ -235,6 +239,7 @@ int64_t *rg_counter_of(struct rg_counter *counter, struct roger_str name)
 {
 	struct roger_figure *slot;
 
+	rg_assert(counter->arena != NULL);
 	if (counter->count * 2 >= counter->capacity && !grow_slots(counter))
 		return NULL;
 	slot = slot_of(counter->slots, counter->capacity, name);

@@ -22,6 +22,7 @@ static int64_t newer_alike(const struct roger_message *messages, size_t count, s
 	int64_t newer = 0;
 	size_t i;
 
+	rg_assert(which < count);
 	for (i = which + 1; i < count && newer < enough; i++)
 		newer += rg_str_equal(messages[i].to, messages[which].to);
 	return newer;

@@ -213,6 +213,7 @@ static bool is_due(const struct rg_key_history *history, const struct rg_sendlog
 {
 	int64_t wait_cycles;
 
+	rg_assert(history->last != NULL);
 	if (rules->retry_cycles) {
 		wait_cycles = rules->retry_cycles * history->timeouts;
 		return history->cycle - history->last_cycle >= wait_cycles;

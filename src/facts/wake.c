@@ -5,6 +5,7 @@ static int64_t gap_before(const struct rg_wake_rules *rules, int64_t attempts)
 {
 	int64_t gap_ms = rules->backoff_ms;
 
+	rg_assert(attempts > 0);
 	while (--attempts > 0 && gap_ms < rules->backoff_most_ms)
 		gap_ms *= 2;
 	return gap_ms < rules->backoff_most_ms ? gap_ms : rules->backoff_most_ms;

@@ -60,6 +60,7 @@ bool rg_run_wants_settling(const struct roger_run *run)
 
 static void explain_missing_forward(const struct roger_run *run, struct rg_buf *out)
 {
+	rg_assert(run->source.length > 0);
 	rg_buf_printf(out, "Finished (%.*s); ", RG_STR_ARGS(run->source));
 	if (run->result_message.length)
 		rg_buf_printf(out, "%.*s has not read its result %.*s.",
@@ -72,6 +73,7 @@ static void explain_missing_forward(const struct roger_run *run, struct rg_buf *
 static void explain_end(const struct roger_run *run, const struct rg_receipts *receipts,
 			struct rg_buf *out)
 {
+	rg_assert(receipts->completed_ms && receipts->forwarded);
 	if (receipts->recoveries)
 		rg_buf_printf(out,
 			      "Completion and forward are confirmed, with %lld recovery attempt%s.",
@@ -91,6 +93,7 @@ static void explain_block(const struct roger_run *run, const struct rg_receipts 
 {
 	int64_t status;
 
+	rg_assert(receipts->child_ended || used_up(receipts, rules));
 	if (receipts->child_lost)
 		rg_buf_add_text(out, "The child's process and the roger run that watched it are "
 				     "gone, and no result is known.");
@@ -659,6 +662,7 @@ static int note_change(struct roger_run *run, enum roger_run_status before, int6
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
+	rg_assert((int)before != run->status);
 	rg_buf_printf(&text, "%s -> %s: %.*s", rg_run_status_names[before],
 		      rg_run_status_names[run->status], RG_STR_ARGS(run->status_reason));
 	return text.failed ? rg_fail_memory(err)

@@ -276,6 +276,7 @@ static int make_terminal(struct stream *stream, int ends[2], struct roger_err *e
 	struct termios ours;
 	int unlocked = 0, r;
 
+	rg_assert(stream->ours >= 0);
 	ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	ends[1] = RG_NO_FILE;
 	if (ends[0] < 0)
@@ -333,6 +334,7 @@ static int fork_child(struct rg_child *child, int gate, int streams[3], struct r
 {
 	pid_t parent = getpid(), pid = fork();
 
+	rg_assert(!child->pid && child->words[0]);
 	if (pid < 0)
 		return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno,
 			       "start a process");
@@ -420,6 +422,7 @@ static int start_guard(struct rg_child *child, struct roger_err *err)
 	RG_CLEANUP(rg_file_closep) int line = RG_NO_FILE;
 	int ends[2], r;
 
+	rg_assert(!child->guard);
 	if (child->bare || !(child->printed[0].captured || child->printed[1].captured))
 		return ROGER_OK;
 	r = lift_ends(pipe2(ends, O_CLOEXEC), ends, "a pipe for a guard", err);
@@ -438,6 +441,7 @@ static int start_guard(struct rg_child *child, struct roger_err *err)
 
 static void end_guard(struct rg_child *child)
 {
+	rg_assert(child->guard >= 0);
 	/* The line stays open until the guard is gone, so that it reads no output. */
 	if (child->guard && kill(child->guard, SIGKILL) == 0)
 		while (waitpid(child->guard, NULL, 0) < 0 && errno == EINTR)
@@ -448,6 +452,7 @@ static void end_guard(struct rg_child *child)
 
 static void open_end(struct rg_child *child)
 {
+	rg_assert(child->pid > 1);
 #ifdef SYS_pidfd_open
 	child->end = (int)syscall(SYS_pidfd_open, child->pid, 0);
 	if (child->end >= 0 && rg_file_move_up(&child->end, NULL) < 0)
@@ -566,6 +571,7 @@ int rg_child_go(struct rg_child *child)
 	ssize_t done;
 	int error = 0;
 
+	rg_assert(child->gate != RG_NO_FILE);
 	/* If it was killed at the gate, waiting for it will show that. */
 	do
 		done = send(child->gate, "", 1, MSG_NOSIGNAL);
@@ -689,6 +695,7 @@ static void pass_on(struct stream *stream)
 								 : stream->pass_most;
 	ssize_t done = write(output_of(stream), stream->pending.data + stream->passed, piece);
 
+	rg_assert(waiting_bytes(stream) > 0);
 	if (done < 0 && errno == EINTR)
 		return;
 	/* A terminal was writable but has no room for both bytes of a line end. */
@@ -714,6 +721,7 @@ static void take_output(struct rg_child *child, int i, rg_child_see *see, void *
 	char *room = rg_buf_room(&stream->pending, PIECE);
 	ssize_t got;
 
+	rg_assert(stream->from != RG_NO_FILE);
 	if (!room) {
 		/* Without memory the output stays in its pipe until there is some. */
 		stream->pending.failed = false;
@@ -819,6 +827,7 @@ static enum rg_child_end reap_child(struct rg_child *child, int *ret_status)
 	int status = 0;
 	pid_t done;
 
+	rg_assert(child->gate == RG_NO_FILE);
 	*ret_status = 0;
 	if (!child->own)
 		return RG_CHILD_UNSEEN;
@@ -904,6 +913,7 @@ int rg_child_flush(struct rg_child *child)
 
 bool rg_child_captures(const struct rg_child *child, int stream)
 {
+	rg_assert(stream == STDOUT_FILENO || stream == STDERR_FILENO);
 	return child->printed[stream - STDOUT_FILENO].captured;
 }
 

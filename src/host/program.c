@@ -72,6 +72,7 @@ static struct rg_program_result finish_program(struct rg_child *child, bool in_t
 	int status;
 	const enum rg_child_end end = rg_child_finish(child, true, keep_output, keeping, &status);
 
+	rg_assert(child != NULL);
 	rg_child_free(child);
 	if (!in_time)
 		return (struct rg_program_result){ RG_PROGRAM_TIMED_OUT, SIGKILL, keeping->cut };
@@ -118,6 +119,7 @@ bool rg_program_over(struct rg_launched *launched, bool enough,
 	struct keeping keeping = { 0 };
 	bool in_time = rg_child_watch(launched->child, now_ns, keep_output, &keeping);
 
+	rg_assert(launched->child != NULL);
 	if (!in_time && !enough && now_ns < launched->until_ns)
 		return false;
 	launched->took_ns = now_ns - launched->started_ns;

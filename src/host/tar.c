@@ -128,6 +128,7 @@ int rg_tar_write(struct rg_tar *tar, struct roger_str piece, struct roger_err *e
 	int r = rg_file_write(tar->file, piece.data, piece.length, tar->name, err);
 
 	rg_assert(piece.length <= tar->left);
+	rg_assert(tar->file != RG_NO_FILE);
 	tar->left -= piece.length;
 	return r < 0 || tar->left ? r : rg_file_write(tar->file, zeros, tar->pad, tar->name, err);
 }
@@ -137,6 +138,7 @@ int rg_tar_finish(struct rg_tar *tar, struct roger_err *err)
 	bool moved = false;
 	int r = rg_file_write(tar->file, zeros, sizeof zeros, tar->name, err);
 
+	rg_assert(!tar->left && tar->spare[0]);
 	if (r == ROGER_OK)
 		r = rg_file_sync(tar->file, tar->name, err);
 	if (r == ROGER_OK)

@@ -25,7 +25,7 @@ RG_CHECKED int rg_tar_make(const char *path, int64_t made_ms, struct rg_tar *ret
 RG_CHECKED int rg_tar_add(struct rg_tar *tar, const char *name, uint64_t size,
 			  struct roger_err *err);
 RG_CHECKED int rg_tar_write(struct rg_tar *tar, struct roger_str piece, struct roger_err *err);
-/* Sync the archive and give it its name. */
+/* Sync the archive, whose last file is complete, and give it its name. */
 RG_CHECKED int rg_tar_finish(struct rg_tar *tar, struct roger_err *err);
 
 /* Open an archive whose first file must have this name; its bytes are read next. */

@@ -68,6 +68,7 @@ bool rg_trigger_is_name(struct roger_str name)
 
 struct roger_str rg_trigger_stem(struct roger_str name)
 {
+	rg_assert(name.length > 4);
 	return (struct roger_str){ name.data, name.length - 4 };
 }
 
@@ -295,6 +296,7 @@ int rg_triggers_advance(const struct rg_triggers *triggers, struct rg_taken *tak
 {
 	char name[RG_TRIGGER_NAME_BYTES + 32];
 
+	rg_assert(offset >= taken->offset);
 	snprintf(name, sizeof name, "%.*s-%lld.%.*s", RG_STR_ARGS(taken->id), (long long)offset,
 		 RG_STR_ARGS(taken->file));
 	return rename_taken(triggers, taken, name, err);

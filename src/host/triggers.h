@@ -89,7 +89,8 @@ RG_CHECKED int rg_triggers_open_taken(const struct rg_triggers *triggers,
 				      const struct rg_taken *taken, int *ret_file, bool *ret_final,
 				      struct roger_err *err);
 
-/* Record durably that its text is done up to an offset; taken gets its new name. */
+/* Record durably that its text is done up to an offset, not below its present one; taken gets its
+ * new name. */
 RG_CHECKED int rg_triggers_advance(const struct rg_triggers *triggers, struct rg_taken *taken,
 				   int64_t offset, struct roger_err *err);
 
