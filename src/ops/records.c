@@ -70,6 +70,7 @@ int rg_records_write(struct roger *roger, enum rg_log log, struct roger_str owne
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	size_t i;
 
+	rg_assert(count && rg_engine_took_records(roger->engine));
 	for (i = 0; i < count; i++) {
 		rg_record_encode(type, (const char *)items + i * type->size, &text);
 		rg_buf_add_char(&text, '\n');

@@ -146,6 +146,7 @@ static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival
 {
 	int r;
 
+	rg_assert(arrival->to.length > 0);
 	arrival->message = (struct roger_message){
 		.issue = crossing->issue.length ? crossing->issue : RG_STR("general"),
 		.from = arrival->from,
@@ -184,6 +185,7 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 	int64_t mark = 0;
 	int r;
 
+	rg_assert(rg_engine_is_exclusive(crossing->roger->engine));
 	arrival->kind = ROGER_CROSSING_TAKEN;
 	arrival->why = RG_STR("");
 	if (!arrival->number)
@@ -222,6 +224,7 @@ static int put_arrivals(struct rg_crossing *crossing, struct rg_arrival *from,
 	int64_t now_ms = rg_clock_ms();
 	int r = ROGER_OK;
 
+	rg_assert(rg_engine_is_exclusive(crossing->roger->engine));
 	for (arrival = from; arrival < to && r == ROGER_OK; arrival++) {
 		if (arrival->settled)
 			continue;
@@ -358,6 +361,7 @@ static int settle_known(struct rg_crossing *crossing, struct rg_arrival *arrival
 	struct rg_outcome outcome;
 	int r;
 
+	rg_assert(!arrival->settled);
 	r = make_message(crossing, arrival, rg_clock_ms(), err);
 	query.key = arrival->message.key;
 	if (r < 0 || !rg_engine_may_know_key(crossing->roger->engine, arrival->from, query.key))

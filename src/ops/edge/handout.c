@@ -364,6 +364,7 @@ static int recover_handing(const struct handout *handout, const struct rg_handin
 	size_t i;
 	int r;
 
+	rg_assert(rg_engine_is_exclusive(handout->roger->engine));
 	r = find_messages(handout, &query, &messages, err);
 	for (i = 0; r == ROGER_OK && i < messages.count; i++)
 		fresh |= is_fresh(&messages.items[i]);

@@ -70,6 +70,8 @@ static int begin_one(struct roger *roger, const struct roger_message *message, i
 {
 	struct roger_message after = *message;
 
+	rg_assert(message->id.length && ended >= 0);
+	rg_assert(rg_engine_is_exclusive(roger->engine));
 	if (after.read || after.archived_at_ms || (after.attempt > ended && after.confirm_by_ms))
 		return ROGER_OK;
 	/* An attempt without a deadline is begun again: nobody knows whether it is on disk. */
@@ -88,6 +90,7 @@ int rg_attempt_begin(struct roger *roger, const struct roger_str *ids, const int
 	size_t i, k;
 	int r;
 
+	rg_assert(count > 0);
 	r = rg_engine_begin(roger->engine, true, err);
 	if (r == ROGER_OK)
 		r = rg_engine_find_ids(roger->engine, ids, count, arena, &messages, err);
@@ -152,6 +155,7 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 	uint32_t mark;
 	int r;
 
+	rg_assert(count > 0 && within_ms > 0);
 	for (;;) {
 		arena = rg_arena_new();
 		if (!arena)
@@ -321,6 +325,7 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	struct rg_records known;
 	int r;
 
+	rg_assert(rg_engine_took_records(roger->engine));
 	r = rg_records_read(roger, &query, arena, &known, err);
 	if (r < 0)
 		return r;
@@ -364,6 +369,7 @@ static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
 {
 	int r = ROGER_OK;
 
+	rg_assert(rg_engine_took_records(roger->engine));
 	if (giving_up->dead)
 		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, RG_STR(""), &giving_up->letter, 1,
 				     err);
@@ -432,6 +438,7 @@ static int take_states(struct roger *roger, struct giving_up *giving_up, struct 
 	struct rg_records found;
 	int r;
 
+	rg_assert(rg_engine_took_records(roger->engine));
 	r = rg_records_read(roger, &letter, arena, &found, err);
 	if (r == ROGER_OK && found.count)
 		giving_up->letter = found.letters[0];
@@ -449,6 +456,7 @@ static int note_filed(struct roger *roger, struct giving_up *giving_up, struct r
 	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	int r = rg_engine_records_hold(roger->engine, &held, err);
 
+	rg_assert(giving_up->dead);
 	if (r == ROGER_OK)
 		r = take_states(roger, giving_up, arena, err);
 	if (r < 0)
@@ -557,6 +565,7 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 	bool late;
 	int r;
 
+	rg_assert(!rg_engine_took_records(roger->engine));
 	*ret_settled = *ret_dead = false;
 	if (!is_waited_for(message) || rg_attempt_under_way(message))
 		return ROGER_OK;
@@ -592,6 +601,7 @@ int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
 	bool late, any = false;
 	size_t i, count = 0;
 
+	rg_assert(rg_engine_is_exclusive(roger->engine));
 	if (!left || !ids)
 		return rg_fail_memory(err);
 	due->ids = (struct roger_strs){ ids, 0 };
@@ -616,6 +626,7 @@ static int write_worn(struct roger *roger, const struct roger_message *message,
 	struct roger_cycle cycle;
 	int r;
 
+	rg_assert(rg_engine_took_records(roger->engine));
 	r = find_letter(roger, message->id, arena, letter, &giving_up->was_dead, err);
 	if (r == ROGER_OK)
 		r = rg_cycle_current(roger, arena, &cycle, err);
@@ -680,6 +691,7 @@ static int change_line(struct roger *roger, const struct roger_str *id, enum cha
 	struct roger_message after;
 	int r;
 
+	rg_assert(!rg_engine_took_records(roger->engine));
 	r = rg_engine_begin(roger->engine, true, err);
 	if (r == ROGER_OK)
 		r = rg_engine_find_ids(roger->engine, id, 1, arena, &found, err);
@@ -706,6 +718,7 @@ static void send_due(struct roger *roger, const struct roger_str *id, struct rg_
 {
 	struct roger_message_list found;
 
+	rg_assert(!rg_engine_took_records(roger->engine));
 	if (rg_engine_find_ids(roger->engine, id, 1, arena, &found, NULL) == ROGER_OK &&
 	    found.count && found.items->notice_due)
 		(void)!rg_notice_send(roger, found.items, NULL);
@@ -833,6 +846,7 @@ int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t 
 	int r, result = ROGER_OK;
 	size_t i;
 
+	rg_assert(count > 0);
 	r = wait_until_read(roger, ids, count, within_ms, &read, err);
 	for (i = 0; r == ROGER_OK && !read && i < count; i++) {
 		r = give_up(roger, &ids[i], arena, &late, &dead, err);
@@ -894,6 +908,7 @@ static int note_failures(struct roger *roger, const struct roger_message *messag
 	size_t i;
 	int r;
 
+	rg_assert(count > 0 && messages[0].key.length);
 	if (!giving_up)
 		return ROGER_ENOMEM;
 	r = rg_engine_note_key(roger->engine, messages[0].from, messages[0].key, NULL);
@@ -921,6 +936,7 @@ static int note_plain(struct roger *roger, const struct roger_message *messages,
 	size_t i;
 	int r;
 
+	rg_assert(count > 0 && !messages[0].key.length);
 	if (!attempts)
 		return ROGER_ENOMEM;
 	r = rg_cycle_current(roger, arena, &cycle, NULL);

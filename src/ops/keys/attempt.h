@@ -41,7 +41,7 @@ bool rg_attempt_under_way(const struct roger_message *message);
  * Begin the next attempt of these stored messages: each again, with its number
  * and until when it is to be read (within_ms 0: it need not be).  Those that
  * are read already are left, and those of which somebody began the next one
- * since attempt ended[i] ended: that one goes on.
+ * since attempt ended[i] ended: that one goes on.  At least one message.
  */
 RG_CHECKED int rg_attempt_begin(struct roger *roger, const struct roger_str *ids,
 				const int64_t *ended, size_t count, struct roger_str cycle,
@@ -49,7 +49,7 @@ RG_CHECKED int rg_attempt_begin(struct roger *roger, const struct roger_str *ids
 
 /*
  * Write the entry of an attempt whose time is over and whose sender is gone, if no line has its
- * outcome.  *ret_dead: this made its message a dead letter.
+ * outcome.  *ret_dead: this made its message a dead letter.  Not within records_begin and _end.
  */
 RG_CHECKED int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 				 const struct roger_attempt *lines, size_t count,
@@ -69,6 +69,7 @@ void rg_attempt_retry_due(struct roger *roger);
  * Wait until these messages are read or their time is over.  What was not read
  * becomes a timeout in the send log, and a dead letter after the last attempt:
  * then the result is ROGER_ETIMEOUT.  ROGER_EREFUSED: one was archived unread.
+ * At least one message.
  */
 RG_CHECKED int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
 				  int64_t within_ms, struct rg_arena *arena, struct roger_err *err);
@@ -90,7 +91,7 @@ struct rg_due {
 /*
  * Leave out of what was found those whose leases expired too often (claims.max_attempts): nobody
  * gets them.  Nothing is left while one was not read in time and that is not settled: it was late
- * before it was taken.
+ * before it was taken.  Needs an exclusive transaction.
  */
 RG_CHECKED int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
 				    struct rg_arena *arena, struct rg_due *due,

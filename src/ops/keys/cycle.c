@@ -14,6 +14,7 @@ static int open_next(struct roger *roger, const struct roger_cycle_request *requ
 		.opened_by = request->by,
 	};
 
+	rg_assert(rg_engine_took_records(roger->engine) && all->count);
 	if (!cycle.id.length && !rg_arena_print(arena, &cycle.id, "%lld", (long long)cycle.number))
 		return rg_fail_memory(err);
 	if (rg_cycle_number(all, cycle.id))

@@ -112,6 +112,7 @@ static int find_own(struct roger *roger, struct roger_str id, struct rg_arena *a
 
 static int refuse_read(const struct roger_dead_letter *letter, struct roger_err *err)
 {
+	rg_assert(letter->delivered_at_ms > 0);
 	return rg_fail_member(err, ROGER_EREFUSED, "id", "'%.*s' has read message '%.*s' meanwhile",
 			      RG_STR_ARGS(letter->to), RG_STR_ARGS(letter->message));
 }
@@ -174,6 +175,7 @@ static int settle_attempt(struct roger *roger, const struct roger_message *messa
 	size_t i;
 	int r;
 
+	rg_assert(!message->read);
 	r = rg_records_read(roger, &query, arena, &lines, err);
 	if (r == ROGER_OK)
 		r = rg_attempt_settle(roger, message, lines.attempts, lines.count, arena, &settled,

@@ -61,6 +61,7 @@ static int send_notice(struct roger *roger, struct roger_send_request *request,
 	struct roger_send_reply reply;
 	int i, r = ROGER_OK;
 
+	rg_assert(!roger->own_mail);
 	for (i = 0; i < 2 && r == ROGER_OK; i++) {
 		request->dry_run = i == 0;
 		roger->own_mail = true;
@@ -102,6 +103,7 @@ static int tell_sender(struct roger *roger, const struct roger_message *message,
 	bool sent;
 	int note, r;
 
+	rg_assert(message->notice_due);
 	if (!rg_arena_print(arena, &request.key, "%.*s:notice:1", RG_STR_ARGS(message->id)))
 		return rg_fail_memory(err);
 	r = was_sent(roger, request.key, arena, &sent, err);

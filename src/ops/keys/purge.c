@@ -27,6 +27,7 @@ static int64_t number_of(const struct roger_cycle_list *cycles, struct roger_str
 {
 	int64_t number = rg_cycle_number(cycles, id);
 
+	rg_assert(cycles->count > 0);
 	return number ? number : cycles->items[cycles->count - 1].number;
 }
 
@@ -118,6 +119,7 @@ static int write_digests(struct purging *purging, struct roger_str sender, int64
 	char id[RG_SENDLOG_ID_BYTES];
 	size_t count = 0, i;
 
+	rg_assert(rg_engine_took_records(purging->roger->engine));
 	if (!digests)
 		return rg_fail_memory(err);
 	for (i = 0; i < purging->state_count; i++) {

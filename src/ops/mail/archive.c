@@ -54,6 +54,7 @@ static int move_piece(struct rg_metrics *metrics, const struct roger_archive_req
 	size_t i;
 	int r;
 
+	rg_assert(rg_engine_is_exclusive(engine));
 	r = rg_engine_find(engine, query, arena, &found, err);
 	if (r == ROGER_OK)
 		r = check_found(request, &found, err);

@@ -29,6 +29,7 @@ static int store_changed(struct roger *roger, const struct roger_message_list *f
 	size_t i;
 	int r;
 
+	rg_assert(rg_engine_is_exclusive(roger->engine));
 	for (i = 0; i < found->count; i++) {
 		if (rg_str_equal(found->items[i].claimed_by, after[i].claimed_by) &&
 		    found->items[i].claimed_until_ms == after[i].claimed_until_ms &&
@@ -76,6 +77,7 @@ static int claim_found(struct roger *roger, const void *request_, void *reply_, 
 	size_t i;
 	int r;
 
+	rg_assert(rg_engine_is_exclusive(roger->engine));
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
 	if (r == ROGER_OK)
 		r = rg_attempt_leave_due(roger, &found, reply->memory, due, err);
@@ -183,6 +185,7 @@ struct instant {
 static int check_lease(const struct roger_ack_request *request, const struct roger_message *message,
 		       const struct instant *now, struct roger_err *err)
 {
+	rg_assert(!message->read);
 	if (!rg_message_claimed(message, now->ms, now->lease_ms_max) ||
 	    rg_str_equal(message->claimed_by, worker_of(request->worker, request->agent)) ||
 	    (rg_str_equal(message->claimed_by, message->to) &&
@@ -196,6 +199,7 @@ static int refuse_archived(const struct roger_message *message, struct roger_err
 {
 	char when[32];
 
+	rg_assert(message->archived_at_ms > 0);
 	rg_clock_print_utc(message->archived_at_ms, when);
 	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' was archived%s, %s",
 			      RG_STR_ARGS(message->id), message->read ? "" : " unread", when);
@@ -303,6 +307,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 	size_t i;
 	int r;
 
+	rg_assert(rg_engine_is_exclusive(roger->engine));
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
 	if (r == ROGER_OK)
 		r = check_ids(roger, request, &found, reply->memory, err);

@@ -57,6 +57,7 @@ static int move_piece(struct rg_metrics *metrics, const struct roger_message_lis
 	size_t i, staged = 0;
 	int r = ROGER_OK;
 
+	rg_assert(rg_engine_is_exclusive(engine));
 	*ret_more = false;
 	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
 		if (verdicts[i] == RG_KEEP || verdicts[i] == RG_KEEP_UNREAD)

@@ -62,6 +62,7 @@ static int add_issue(struct look *look, struct roger_err *err)
 	const struct roger_str issue = look->fresh[0]->issue;
 	size_t count = 0, left = 0, i;
 
+	rg_assert(look->fresh_count > 0);
 	for (i = 0; i < look->fresh_count; i++) {
 		if (count < LOOK_IDS_MAX && rg_str_equal(look->fresh[i]->issue, issue))
 			look->ids[count++] = look->fresh[i]->id;
@@ -80,6 +81,7 @@ static int write_entries(struct look *look, const struct roger_message_list *mes
 	size_t count = 0, i;
 	int r = ROGER_OK;
 
+	rg_assert(rg_engine_took_records(look->roger->engine));
 	find_fresh(look, messages);
 	for (i = 0; i < look->fresh_count; i++)
 		shown[count++] = look->fresh[i]->id;

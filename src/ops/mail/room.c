@@ -29,6 +29,7 @@ static int archive_oldest(struct roger *roger, struct roger_message *messages, s
 	size_t i;
 	int r;
 
+	rg_assert(rg_engine_is_exclusive(roger->engine) && count);
 	for (i = 0; i < count; i++) {
 		messages[i].archived_at_ms = now_ms;
 		messages[i].archive_reason = rg_str(reason);
@@ -75,6 +76,7 @@ static int64_t with_band(int64_t surplus, int64_t limit, size_t read)
 	int64_t most =
 		surplus + limit / BAND < (int64_t)read ? surplus + limit / BAND : (int64_t)read;
 
+	rg_assert(surplus > 0);
 	return most > surplus ? most : surplus;
 }
 

@@ -499,6 +499,7 @@ static int make_messages(struct rg_sending *sending, struct rg_draft *draft, str
 	size_t i;
 	int r;
 
+	rg_assert(draft->to.count > 0);
 	if (rg_caller_proves(sending->roger, draft->from))
 		message.proved = RG_STR("token");
 	else if (observed.length && rg_str_equal(observed, draft->from))
@@ -583,6 +584,7 @@ int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 	struct roger_send_reply *reply = draft->reply;
 	size_t i;
 
+	rg_assert(count > 0);
 	if (!receipts)
 		return rg_fail_memory(err);
 	for (i = 0; i < count; i++)
@@ -648,6 +650,7 @@ const char *rg_send_difference(const struct rg_sending *sending, const struct rg
 {
 	const struct roger_message *ours = &draft->messages[0], *theirs = &first->items[0];
 
+	rg_assert(first->count > 0);
 	return !same_recipients(sending, draft, first)		    ? "recipient"
 	       : !rg_send_same_text(ours->content, theirs->content) ? "text"
 	       : !rg_str_equal(ours->metadata, theirs->metadata)    ? "metadata"
@@ -697,6 +700,7 @@ static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 	const char *difference;
 	int r;
 
+	rg_assert(draft->key.length > 0);
 	r = find_first(sending, draft, &first, err);
 	if (r < 0)
 		return r;
@@ -766,6 +770,7 @@ static int64_t count_added(const struct rg_sending *sending, size_t count,
 	int64_t adds = 0;
 	size_t i, k;
 
+	rg_assert(count <= sending->count);
 	for (i = 0; i < count; i++) {
 		draft = &sending->drafts[i];
 		for (k = 0; k < draft->to.count && !draft->settled; k++)
@@ -795,6 +800,7 @@ void rg_send_drop(struct rg_draft *draft, size_t which)
 	struct roger_str *to = (struct roger_str *)(uintptr_t)draft->to.items;
 	size_t after = --draft->to.count - which;
 
+	rg_assert(which <= draft->to.count);
 	memmove(draft->messages + which, draft->messages + which + 1,
 		after * sizeof *draft->messages);
 	memmove(to + which, to + which + 1, after * sizeof *to);
@@ -957,6 +963,7 @@ static int find_twin(struct rg_sending *sending, size_t which, struct roger_err 
 	const char *difference;
 	size_t i;
 
+	rg_assert(which < sending->count);
 	if (!draft->key.length)
 		return ROGER_OK;
 	for (i = 0; i < which && !draft->twin; i++)

@@ -30,6 +30,7 @@ static int note_form(struct rg_sending *sending, struct rg_draft *draft, struct 
 	struct roger_strs *notes = &draft->reply->notes;
 	struct rg_key parts;
 
+	rg_assert(draft->key.length > 0);
 	if (!rg_key_split(draft->key, &parts))
 		return rg_kept(rg_arena_note(sending->arena, notes,
 					     "the key is not of the form task:verb:cycle; used as "
@@ -143,6 +144,7 @@ static int refuse_used_up(struct rg_sending *sending, const struct rg_draft *dra
 	struct roger_dead_letter letter;
 	int r;
 
+	rg_assert(history->last != NULL);
 	r = rg_attempt_used_up(sending->roger, history->last, history->timeouts, sending->arena,
 			       &letter, err);
 	return r < 0 ? r
@@ -160,6 +162,7 @@ static int refuse_key(struct rg_sending *sending, const struct rg_draft *draft,
 	const struct roger_attempt *last = history->last;
 	char due[40];
 
+	rg_assert(last && answer != RG_SEND_NEW);
 	if (answer == RG_SEND_USED_UP)
 		return refuse_used_up(sending, draft, history, err);
 	if (answer == RG_SEND_SKIP)
@@ -201,6 +204,7 @@ static int settle_begun(struct rg_sending *sending, const struct rg_draft *draft
 static void take_over(struct rg_draft *draft, size_t which, const struct roger_attempt *last,
 		      struct roger_str text)
 {
+	rg_assert(which < draft->to.count);
 	draft->messages[which].content = text;
 	if (last->message.length)
 		draft->messages[which].id = last->message;
@@ -237,6 +241,7 @@ static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 	struct roger_message_list first;
 	int r;
 
+	rg_assert(again->count > 0);
 	r = rg_attempt_begin(sending->roger, again->ids, again->ended, again->count, draft->cycle,
 			     confirm ? rg_send_within(sending, draft) : 0, sending->arena, err);
 	if (r == ROGER_OK)
@@ -321,6 +326,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 	size_t i;
 	int r;
 
+	rg_assert(draft->key.length && !draft->settled);
 	if (!again.ids || !again.ended)
 		return rg_fail_memory(err);
 	do {
@@ -376,6 +382,7 @@ static void note_refused(struct rg_sending *sending, const struct rg_draft *draf
 	enum rg_sendlog_answer answer;
 	int64_t due_ms;
 
+	rg_assert(draft->cause && draft->key.length);
 	if (!rg_name_valid(target) ||
 	    rg_config_reserves(sending->roger->workspace->config, target) ||
 	    rg_key_judge(sending->roger, use, draft->key, target, sending->arena, &answer, &history,
@@ -401,6 +408,7 @@ static void note_plain_refused(struct rg_sending *sending, const struct rg_draft
 							  : RG_STR("general"),
 					 .content = draft->request->content };
 
+	rg_assert(draft->cause && !draft->key.length);
 	if (!rg_name_valid(target) || !rg_name_valid(message.issue) ||
 	    rg_config_reserves(sending->roger->workspace->config, target) ||
 	    rg_op_new_id(sending->roger, sending->now_ms, sending->arena, &message.id, NULL) < 0)
@@ -490,6 +498,7 @@ static bool keep_sent(struct roger *roger, const struct roger_message *message)
 	struct roger_message kept = { .attempt = message->attempt };
 	struct rg_arena *arena = roger->sent_memory;
 
+	rg_assert(arena != NULL);
 	return rg_arena_copy(arena, message->id, &kept.id) &&
 	       rg_arena_copy(arena, message->from, &kept.from) &&
 	       rg_arena_copy(arena, message->to, &kept.to) &&
@@ -577,6 +586,7 @@ int rg_send_confirm(struct rg_sending *sending, struct rg_draft *draft, struct r
 	int64_t attempt;
 	int r;
 
+	rg_assert(draft->request->confirm == ROGER_CONFIRM_READ);
 	r = confirm_once(sending, draft, err);
 	for (attempt = 1; r == ROGER_ETIMEOUT && draft->request->retry && !config->retry_cycles &&
 			  attempt < config->attempts_max && waits_for_retries(sending->roger);

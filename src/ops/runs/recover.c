@@ -54,6 +54,7 @@ static int deliver_output(struct attempt *attempt, const struct rg_run_document 
 	struct roger_str untold;
 	int r;
 
+	rg_assert(document->run.owner.length > 0);
 	text = rg_str_without_end(text, "\n");
 	if (rg_message_check_content(text, config->content_chars_max, NULL) < 0) {
 		rg_buf_add_text(&attempt->note, ", but what it printed cannot be a message");
@@ -165,6 +166,7 @@ static int add_note(struct attempt *attempt, struct rg_run_document *document, i
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
 
+	rg_assert(document->receipts.recoveries > 0);
 	rg_buf_printf(&note, "recovery attempt %lld: %.*s",
 		      (long long)document->receipts.recoveries,
 		      RG_STR_ARGS(rg_buf_str(&attempt->note)));

@@ -194,6 +194,7 @@ static int put_document(struct roger *roger, struct rg_run_document *document,
 	struct rg_receipts receipts;
 	int r;
 
+	rg_assert(rg_engine_took_records(roger->engine));
 	/* Check that what is written can be read again. */
 	r = rg_run_receipts(&document->run, &receipts, err);
 	if (r < 0)
@@ -226,6 +227,7 @@ static int update_document(struct roger *roger, struct roger_str run_id, rg_run_
 	int64_t now_ms;
 	int r;
 
+	rg_assert(rg_engine_took_records(roger->engine));
 	r = find_document(roger, run_id, arena, document, err);
 	if (r < 0)
 		return r;

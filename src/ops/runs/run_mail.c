@@ -47,6 +47,7 @@ static void make_key(const struct roger_run *run, const char *verb, int64_t numb
 {
 	char task[RG_FILE_NAME_BYTES];
 
+	rg_assert(number >= 0);
 	rg_workspace_file_name(run->run, "", task);
 	rg_buf_printf(out, "%s:%s:%lld", task, verb, (long long)number);
 }
@@ -86,6 +87,7 @@ static int send_new(struct roger *roger, const struct roger_send_request *reques
 	struct roger_send_reply reply;
 	int r;
 
+	rg_assert(!roger->own_mail);
 	roger->own_mail = true;
 	r = rg_op_call(&rg_op_send, roger, request, &reply, err);
 	roger->own_mail = false;
