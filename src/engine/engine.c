@@ -93,7 +93,6 @@ static void correct_unread(struct rg_engine *engine, struct roger_str agent, int
 	struct rg_store *store = engine->store;
 	struct rg_figure there;
 
-	rg_assert(unread >= 0);
 	if (!rg_tally_find_agent(store, agent, &there) || (int64_t)there.count == unread ||
 	    !rg_store_begin_soon(store, 0))
 		return;
