@@ -328,25 +328,27 @@ int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, str
 	return r;
 }
 
-/* Examine the damage, record it, and mark it as examined in the control file. */
+/* Examine the damage, record it, and mark it as examined in the control file.  Whoever finds it may
+ * have the record lock already. */
 static int look_at_broken(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
 {
 	const struct rg_figure_key witness = { .kind = RG_FIGURE_WITNESS };
 	struct rg_damages places = { .arena = arena };
+	const bool taken = rg_store_took(engine->store, RG_LOCK_RECORDS);
 	struct roger_damage damage, noted;
 	enum rg_broken broken;
 	int r;
 
-	rg_assert(!rg_store_took(engine->store, RG_LOCK_RECORDS));
 	r = describe_damage(engine, arena, &damage, &places, err);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && !taken)
 		r = rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
 	if (r < 0)
 		return r;
 	r = note_damage(engine, arena, &damage, &noted, err);
 	if (r == ROGER_OK && damage.kind != ROGER_DAMAGE_OTHER)
 		r = note_places(engine, &places, err);
-	rg_store_release(engine->store, RG_LOCK_RECORDS);
+	if (!taken)
+		rg_store_release(engine->store, RG_LOCK_RECORDS);
 	if (r < 0)
 		return r;
 	broken = rg_damage_closes(&noted) ? RG_BROKEN_CLOSED : RG_BROKEN_LINE;

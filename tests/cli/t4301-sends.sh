@@ -235,4 +235,10 @@ roger log purge -q
 rm .roger/send-log/amy.jsonl
 is "what was purged is not made again" "$(roger log sends --from amy --json 2>/dev/null | json 'd["attempts"]')" "[]"
 is "but the log is" "$(wc -c <.roger/send-log/amy.jsonl)" 0
+
+cd "$here" && mkdir altered && cd altered && roger init -q
+roger send --as amy --new --key a:b:1 bob one -q
+sed -i 's/"content":"one"/"content":"two"/' .roger/messages.jsonl
+exits 0 "a purge that finds the journal altered does not wait for its own lock" roger log purge
+is "and status names the damage" "$(roger status --json | json '[c["kind"] for c in d["concerns"]][0]')" damage
 done_testing

@@ -49,11 +49,11 @@ void scene_postgres_forget(struct scene *scene)
 {
 	struct rg_common *common = common_of(scene);
 
-	pthread_mutex_lock(&common->mutex);
+	rg_common_lock(common);
 	/* It forgets what was covered at the call before. */
 	rg_common_trim(common);
 	rg_common_trim(common);
-	pthread_mutex_unlock(&common->mutex);
+	rg_common_unlock(common);
 }
 
 /* Nor what was read ahead. */
@@ -124,9 +124,9 @@ static void wait_until_it_leads(struct rg_common *common)
 	int tries;
 
 	for (tries = 0; trails && tries < 1000; tries++) {
-		pthread_mutex_lock(&common->mutex);
+		rg_common_lock(common);
 		trails = common->trails;
-		pthread_mutex_unlock(&common->mutex);
+		rg_common_unlock(common);
 		if (trails)
 			rg_clock_sleep(10);
 	}
