@@ -406,7 +406,7 @@ static int fill_target(struct move *move, struct rg_engine *from, struct roger_e
 		r = rebuild_figures(move, err);
 	if (r == ROGER_OK)
 		r = rg_store_stand(move->from, RG_MOVED, move->wish->there, err);
-	if (r < 0)
+	if (r < 0 && rg_store_took(move->from, RG_LOCK_APPEND))
 		rg_store_release(move->from, RG_LOCK_APPEND);
 	return r;
 }
