@@ -213,6 +213,27 @@ static int check_number(const struct roger_field *field, int64_t number, struct 
 	return ROGER_OK;
 }
 
+int rg_values_check(const struct roger_record *type, const void *request, struct roger_err *err)
+{
+	const struct roger_field *field;
+	int r = ROGER_OK;
+	size_t i;
+
+	for (field = type->fields; field->name && r == ROGER_OK; field++) {
+		const void *at = rg_field_at(field, request);
+		const struct roger_strs *texts = at;
+
+		if (field->kind == ROGER_TEXT || field->kind == ROGER_OBJECT)
+			r = check_text(field, *(const struct roger_str *)at, err);
+		else if (field->kind == ROGER_INT || field->kind == ROGER_SPAN ||
+			 field->kind == ROGER_TIME || field->kind == ROGER_INSTANT)
+			r = check_number(field, *(const int64_t *)at, err);
+		for (i = 0; field->kind == ROGER_TEXTS && i < texts->count && r == ROGER_OK; i++)
+			r = check_text(field, texts->items[i], err);
+	}
+	return r;
+}
+
 /* ------------------------------------------------------------- decoding -- */
 
 /* How members are named: as in a file, in roger's words, or in those of a printed answer. */

@@ -45,6 +45,13 @@ RG_CHECKED int rg_request_check(const struct roger_record *type, const void *req
 				struct roger_err *err);
 
 /*
+ * Check that texts of a request are UTF-8 without NUL, and no number is negative, as reading and
+ * rg_record_set() do: a program of C may have set anything.
+ */
+RG_CHECKED int rg_values_check(const struct roger_record *type, const void *request,
+			       struct roger_err *err);
+
+/*
  * Fill record, zeroed by the caller, from an object.  Unknown members go to the
  * ROGER_MEMBERS field; without such a field they are an error.  The arena holds
  * lists and raw JSON.

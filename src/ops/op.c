@@ -96,6 +96,8 @@ static int prepare_request(const struct roger_op *op, struct roger *roger, const
 	r = rg_caller_check(roger, op, request, memory, &request, err);
 	if (r == ROGER_OK)
 		r = rg_request_check(op->request, request, err);
+	if (r == ROGER_OK && !(op->flags & ROGER_RAW))
+		r = rg_values_check(op->request, request, err);
 	if (r == ROGER_OK)
 		r = read_groups(op, roger, request, err);
 	if (r == ROGER_OK)

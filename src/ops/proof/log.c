@@ -4,20 +4,8 @@
 
 #include "facts/activity.h"
 
-static int check_text(const char *member, struct roger_str text, struct roger_err *err)
-{
-	size_t chars;
-
-	if (rg_utf8_count(text, &chars))
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected valid UTF-8 without NUL",
-			      member);
-}
-
 static int check_parts(const struct roger_log_request *request, struct roger_err *err)
 {
-	int r;
-
 	if (!request->task.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "task",
 				      "no task: name the task of the entry");
@@ -27,10 +15,7 @@ static int check_parts(const struct roger_log_request *request, struct roger_err
 	if (request->at_ms < 0 || request->at_ms > RG_TIME_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "at",
 				      "at: expected an instant from 1970 to 9999");
-	r = check_text("task", request->task, err);
-	if (r == ROGER_OK)
-		r = check_text("message", request->message, err);
-	return r == ROGER_OK ? check_text("evidence", request->evidence, err) : r;
+	return ROGER_OK;
 }
 
 static void add_agent(struct roger_str details, struct roger_str agent, struct rg_buf *out)
