@@ -134,10 +134,8 @@ int rg_run_make(struct roger *roger, const struct roger_dispatch_request *reques
 int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
 		   struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
-	const struct roger_str none = { NULL, 0 };
-	struct roger_str there;
+	struct roger_str there, text;
 	int r;
 
 	r = rg_engine_records_hold(roger->engine, &held, err);
@@ -147,12 +145,7 @@ int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_a
 		r = rg_fail_member(err, ROGER_EREFUSED, "run",
 				   "run '%.*s' was dispatched already; see `roger runs %.*s`",
 				   RG_STR_ARGS(run->run), RG_STR_ARGS(run->run));
-	if (r < 0)
-		return r;
-	rg_run_print(run, &text);
-	if (text.failed)
-		return rg_fail_memory(err);
-	return rg_engine_run_put(roger->engine, run->run, none, rg_buf_str(&text), err);
+	return r < 0 ? r : rg_run_put(roger, run, there, arena, &text, err);
 }
 
 int rg_verb_dispatch(struct roger *roger, const struct roger_dispatch_request *request,

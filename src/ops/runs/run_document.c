@@ -186,9 +186,8 @@ int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 	return r < 0 ? r : inherit_run(roger, ret_document, rg_clock_ms(), arena, err);
 }
 
-/* Put the changed run back in place of what was read. */
-static int put_document(struct roger *roger, struct rg_run_document *document,
-			struct rg_arena *arena, struct roger_err *err)
+int rg_run_put(struct roger *roger, const struct roger_run *run, struct roger_str before,
+	       struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_receipts receipts;
@@ -196,19 +195,18 @@ static int put_document(struct roger *roger, struct rg_run_document *document,
 
 	rg_assert(rg_engine_took_records(roger->engine));
 	/* Check that what is written can be read again. */
-	r = rg_run_receipts(&document->run, &receipts, err);
+	r = rg_run_receipts(run, &receipts, err);
 	if (r < 0)
 		return r;
-	rg_run_print(&document->run, &text);
+	rg_run_print(run, &text);
 	if (text.failed)
 		return rg_fail_memory(err);
 	if (text.length > RG_RUN_BYTES_MAX)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "the document of run '%.*s' would be larger than %d bytes",
-			       RG_STR_ARGS(document->run.run), RG_RUN_BYTES_MAX);
-	r = rg_engine_run_put(roger->engine, document->run.run, document->text, rg_buf_str(&text),
-			      err);
-	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_buf_str(&text), &document->text), err);
+			       RG_STR_ARGS(run->run), RG_RUN_BYTES_MAX);
+	r = rg_engine_run_put(roger->engine, run->run, before, rg_buf_str(&text), err);
+	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_buf_str(&text), ret_text), err);
 }
 
 int rg_run_may_change(const struct roger *roger, const struct roger_run *run, struct roger_err *err)
@@ -262,7 +260,7 @@ static int update_document(struct roger *roger, struct roger_str run_id, rg_run_
 		return ROGER_OK;
 	heir = document->run.owner;
 	document->run.owner = before.owner;
-	r = put_document(roger, document, arena, err);
+	r = rg_run_put(roger, &document->run, document->text, arena, &document->text, err);
 	document->run.owner = heir;
 	return r;
 }

@@ -98,6 +98,11 @@ RG_CHECKED int rg_run_add_output(struct roger *roger, struct roger_run *run, str
 /* Its result was heard; context: id of the message that says so. */
 RG_CHECKED rg_run_change rg_run_change_forward;
 
+/* Write its document in place of `before` (data NULL: of none).  Needs the record lock. */
+RG_CHECKED int rg_run_put(struct roger *roger, const struct roger_run *run, struct roger_str before,
+			  struct rg_arena *arena, struct roger_str *ret_text,
+			  struct roger_err *err);
+
 /* Would the change be refused?  Tried on a copy; nothing is written. */
 RG_CHECKED int rg_run_try(const struct roger *roger, rg_run_change *change, void *context,
 			  const struct rg_run_document *document, struct rg_arena *arena,
