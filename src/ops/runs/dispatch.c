@@ -70,6 +70,7 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 		request->within_ms ? request->within_ms : roger->workspace->config->run_within_ms;
 	const char *wrong;
 	int64_t by_ms;
+	bool as_given;
 
 	if (request->within_ms && request->expected_by.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "within",
@@ -78,13 +79,14 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 		return rg_run_instant(now_ms + within_ms, arena, &run->expected_by, err);
 	/* The document keeps the instant with the offset that was given. */
 	run->expected_by = request->expected_by;
-	if (rg_clock_read_rfc3339(request->expected_by, &by_ms))
-		return ROGER_OK;
-	wrong = rg_clock_read(request->expected_by, now_ms, &by_ms);
+	as_given = rg_clock_read_rfc3339(request->expected_by, &by_ms);
+	wrong = as_given ? NULL : rg_clock_read(request->expected_by, now_ms, &by_ms);
+	if (!wrong && by_ms < now_ms)
+		wrong = "a time to come";
 	if (wrong)
 		return rg_fail_member(err, ROGER_EDATA, "expected_by", "expected_by: expected %s",
 				      wrong);
-	return rg_run_instant(by_ms, arena, &run->expected_by, err);
+	return as_given ? ROGER_OK : rg_run_instant(by_ms, arena, &run->expected_by, err);
 }
 
 static int make_run(struct roger *roger, const struct roger_dispatch_request *request,
