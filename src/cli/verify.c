@@ -244,14 +244,19 @@ static int run_seal(struct cli_run *run, struct roger_err *err)
 	if (r < 0)
 		return r;
 	rg_record_encode(cli_op(run->command)->reply, &seal, &text);
-	if (!cli_given(run, "out")) {
-		cli_print_json(cli_out, &text);
-		return ROGER_OK;
+	if (cli_given(run, "out")) {
+		rg_buf_add_char(&text, '\n');
+		r = text.failed
+			    ? rg_fail_memory(err)
+			    : cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
 	}
-	rg_buf_add_char(&text, '\n');
-	r = text.failed ? rg_fail_memory(err)
-			: cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
-	if (r == ROGER_OK && !run->quiet && run->form == CLI_HUMAN)
+	if (r < 0)
+		return r;
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op(run->command)->reply, &seal);
+	else if (!cli_given(run, "out"))
+		cli_print_json(cli_out, &text);
+	else if (!run->quiet)
 		cli_say("sealed %d file%p with key %t\n", (int64_t)seal.entries.count,
 			seal.public_key);
 	return r;

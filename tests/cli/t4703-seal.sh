@@ -39,6 +39,14 @@ is "that is the same" "$(json 'd["public_key"]' <kept.seal)" "$(cat .roger/seal.
 exits 73 "a file that is there is left alone" roger seal --out kept.seal
 is "a mode for one reader" "$(stat -c %a kept.seal)" 600
 
+exits 0 "one that is told as JSON, too" roger seal --out told.seal --json
+is "and so is any answer" "$(printf '%s' "$out" | json '[d["format"], d["public_key"]]')" "[1, \"$(cat .roger/seal.pub)\"]"
+exits 0 "what was told" roger seal --json
+printf '%s\n' "$out" >answer.seal
+is "has its format" "$(json 'd["format"]' <answer.seal)" 1
+exits 0 "and is a seal" roger verify --seal answer.seal
+exits 0 "as is the file" roger verify --seal told.seal
+rm told.seal answer.seal
 exits 0 "nothing has changed" roger verify --seal kept.seal --json
 is "and it says since when" "$(printf '%s' "$out" | json '[d["damaged"], d["findings"], d["sealed_by"], d["sealed_files"] > 4, "sealed_at" in d]')" "[0, [], \"$(cat .roger/seal.pub)\", true, true]"
 exits 66 "a name that is empty is no file" roger verify --seal ""
