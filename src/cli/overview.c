@@ -93,10 +93,13 @@ static void say_chores(FILE *to, const struct roger_chore_list *chores)
 
 	for (i = 0; i < chores->count; i++) {
 		cli_say_to(to, "%S%s%t%.", CLI_DIM, i ? ", " : "chores: ", chores->items[i].verb);
-		if (i + 1 < chores->count && chores->items[i].pid == chores->items[i + 1].pid)
+		if (i + 1 < chores->count && chores->items[i].pid &&
+		    chores->items[i].pid == chores->items[i + 1].pid)
 			continue;
-		cli_say_to(to, "%S by %t (%d) %s%w%.", CLI_DIM, chores->items[i].by,
-			   chores->items[i].pid,
+		cli_say_to(to, "%S by %t", CLI_DIM, chores->items[i].by);
+		if (chores->items[i].pid)
+			cli_say_to(to, " (%d)", chores->items[i].pid);
+		cli_say_to(to, " %s%w%.",
 			   chores->items[i].last_ms > chores->items[i].since_ms ? "since " : "",
 			   chores->items[i].since_ms);
 	}

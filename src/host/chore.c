@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "host/file.h"
+#include "host/process.h"
 
 /* A file younger than FRESH_MS is not written again; a gap of more than PAUSE_MS ends a spell. */
 enum { TEXT_BYTES = 400, LINES = 4, FRESH_MS = 10000, PAUSE_MS = 120000 };
@@ -53,7 +54,10 @@ bool rg_chore_find(const struct rg_workspace *workspace, const char *verb, struc
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	char text[TEXT_BYTES];
 
-	return rg_file_open_folder(workspace->data, RG_CHORES_FOLDER, &folder, NULL) == ROGER_OK &&
-	       folder != RG_NO_FILE && read_chore(folder, verb, text, ret_chore) &&
-	       rg_arena_copy(arena, ret_chore->by, &ret_chore->by);
+	if (rg_file_open_folder(workspace->data, RG_CHORES_FOLDER, &folder, NULL) < 0 ||
+	    folder == RG_NO_FILE || !read_chore(folder, verb, text, ret_chore))
+		return false;
+	if (!rg_process_lives(ret_chore->pid))
+		ret_chore->pid = 0;
+	return rg_arena_copy(arena, ret_chore->by, &ret_chore->by);
 }

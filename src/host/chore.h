@@ -15,7 +15,7 @@
 /* Record that this process has just done a chore: wake, bridge or sweep. */
 void rg_chore_done(const struct rg_workspace *workspace, const char *verb);
 
-/* Read who did a chore last; texts are in arena.  False: nobody is known to have done it here. */
+/* Read who did a chore last; texts are in arena; pid 0: it has ended.  False: nobody is known. */
 RG_CHECKED bool rg_chore_find(const struct rg_workspace *workspace, const char *verb,
 			      struct rg_arena *arena, struct roger_chore *ret_chore);
 

@@ -449,7 +449,7 @@ const status = {
 				const s = await readStatus(signal);
 				calm.hidden = !s.quiet;
 				concerns.replaceChildren(...s.concerns.map(concernRow));
-				chores.replaceChildren(...(s.chores || []).flatMap(c => [`${c.verb}: `, line(c.by), ` (${c.pid}), begun `, when(c.since, " ago"), ", last done ", when(c.last, " ago"), ". "]));
+				chores.replaceChildren(...(s.chores || []).flatMap(c => [`${c.verb}: `, line(c.by), `${c.pid ? ` (${c.pid})` : ""}, begun `, when(c.since, " ago"), ", last done ", when(c.last, " ago"), ". "]));
 				page.facts(`${s.concerns.length} to look at \u00b7 session ${s.epoch} \u00b7 cycle ${s.cycle}`);
 				if (Date.now() - reported < 30000) return;
 				const r = await get("report", {}, signal);

@@ -208,6 +208,8 @@ exits 1 "a thousand agents without mail" roger wake --once
 is "are told of in short" "$(printf "%s\n" "$err" | wc -l | tr -d " ")" 11
 seq 0 39 | sed 's/.*/{"to":"agent-&","content":"PLANTED many"}/' | roger send --as ann --batch -q 2>/dev/null
 is "some with mail" "$(once 'len(d["attempts"])')" 40
+is "who did it has ended" "$(roger status --json | json '[[c["verb"], c["by"], c["pid"]] for c in d["chores"] if c["verb"] == "wake"]')" '[["wake", "roger", 0]]'
+like "and has no number" "$(roger status)" "chores: .*wake by roger [^(]*$"
 
 # Attempts are evidence, whatever verbs note of themselves.
 printf 'activity:\n  own: false\nwake:\n  after: 0s\n  agents:\n    bob: ["true"]\n' >.roger/config.yaml
