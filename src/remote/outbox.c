@@ -199,7 +199,10 @@ static int send_waiting(struct remote *remote, int folder, struct item *item,
 		return rg_file_remove(folder, item->name.data, err);
 	if (is_of_another(r, &why))
 		return rg_kept(rg_arena_add(arena, passed, item->said.from), err);
-	return is_final(r) ? put_aside(remote, folder, item, &why, err) : r;
+	if (is_final(r))
+		return put_aside(remote, folder, item, &why, err);
+	*err = why;
+	return r;
 }
 
 static int send_all(struct remote *remote, int folder, struct rg_arena *arena,

@@ -227,7 +227,8 @@ for n in range(3):
     check(f"without a server it is queued, and not called sent ({n})", ended.returncode == 0 and ended.stdout.startswith("queued"), (ended.returncode, ended.stdout, ended.stderr))
 ended = remote("send", "fay", "waits 3", "--as", "al", "--queue", "--json", server=server_path)
 equal("in JSON, too", json.loads(ended.stdout)["queued"], True)
-equal("without --queue it ends with 75", remote("send", "fay", "never", "--as", "al", server=server_path).returncode, 75)
+ended = remote("send", "fay", "never", "--as", "al", server=server_path)
+check("without --queue it ends with 75, and says that nobody answers and what waits", ended.returncode == 75 and "nobody answers" in ended.stderr and "4 messages" in ended.stderr, ended.stderr)
 ended = remote("status", server=server_path)
 check("every command says what waits", ended.returncode == 75 and "4 messages" in ended.stderr, ended.stderr)
 for words in (("--batch",), ("fay", "x", "--confirm", "read", "--key", "a:escalation:1")):
