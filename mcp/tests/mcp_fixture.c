@@ -100,7 +100,7 @@ static void with_progress(struct roger_mcp_call *call, void *data)
 	roger_mcp_sleep(call, 50);
 	roger_mcp_progress(call, 100, 100, NULL);
 	/* The public client forgets the token when both come in one piece. */
-	roger_mcp_sleep(call, 20);
+	roger_mcp_sleep(call, 300);
 	roger_mcp_add_text(call, "Tool with progress executed successfully");
 }
 
