@@ -177,7 +177,7 @@ static void note_span(struct rg_index *index, const struct roger_message *messag
 
 	if (!span->last || at_ms < span->oldest_ms)
 		span->oldest_ms = at_ms;
-	if (!span->last || at_ms > span->newest_ms)
+	if (at_ms > span->newest_ms)
 		span->newest_ms = at_ms;
 	span->last = position;
 	span->types[message->type] = 1;

@@ -1737,6 +1737,7 @@ static void what_lines_say_stands_in_the_tables(void **state)
 		{ "SELECT issue_id, data, unread FROM issues ORDER BY 1", "i|7|4\nj|0|0\nk|1|0\n" },
 		{ "SELECT * FROM last_seen", "i|ann|1|2\n" },
 		{ "SELECT * FROM edges", "j|ann|1|3\n" },
+		{ "SELECT first, oldest, newest, types FROM spans", "0|5|5|16\n" },
 		{ "SELECT position, claimed_by, until, confirm_by, due FROM leases",
 		  "6||9223372036854775807|0|0\n7||0|4|0\n8||0|0|1\n" },
 		{ "SELECT position FROM acks", "7\n" },
