@@ -13,7 +13,7 @@ static bool in_name(char c)
 	       c == '_';
 }
 
-/* Read the name in braces at the start of text; return false if there is none. */
+/* Read a name in braces at the start of the text.  Returns false if there is none. */
 static bool read_name(struct roger_str text, struct roger_str *ret_name)
 {
 	size_t length = 1;

@@ -62,7 +62,7 @@ static struct roger_str name_from(const char *client_name, char to[MCP_AGENT_BYT
 	return (struct roger_str){ to, length };
 }
 
-/* Return the rest of a caller (see mcp_shared_open()) after so many blanks. */
+/* Return what follows the given number of blanks in a caller (see mcp_shared_open()). */
 static const char *skip_words(const char *caller, int blanks)
 {
 	while (blanks-- && caller) {
@@ -73,7 +73,7 @@ static const char *skip_words(const char *caller, int blanks)
 	return caller ? caller : "";
 }
 
-/* Return the word of a caller after so many blanks. */
+/* Return the word that follows the given number of blanks in a caller. */
 static struct roger_str word_in(const char *caller, int blanks)
 {
 	const char *word = skip_words(caller, blanks);

@@ -89,8 +89,8 @@ RG_CHECKED int mcp_shared_open(const char *workspace, struct mcp_shared **ret,
 struct roger_mcp_server *mcp_shared_server(struct mcp_shared *shared);
 void mcp_shared_close(struct mcp_shared *shared);
 
-/* Tell the handle who calls; the caller of `roger mcp` is known by access to the files.  A call of
- * roger serve gets a deadline; unless it is quick, it may work beyond that, but not wait. */
+/* Set the caller of the handle.  The caller of `roger mcp` is known by access to the files.  A call
+ * of roger serve gets a deadline; unless it is quick, it may work beyond that, but not wait. */
 void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call, bool quick);
 /* True if the caller may only look.  True if the token is of another agent than this one. */
 bool mcp_only_looks(const struct roger_mcp_call *call);

@@ -141,7 +141,7 @@ static int set_argument(struct roger_mcp_call *call, const struct roger_field *f
 		    : rg_fail_memory(err);
 }
 
-/* Fill the request of a verb with the arguments of the call, and with the agent who calls. */
+/* Fill in the request of a verb from the arguments of the call, and the calling agent. */
 static int make_request(const struct mcp_tool *tool, struct roger_mcp_call *call,
 			struct roger_str agent, const struct roger_op *op, void *request,
 			struct rg_arena *arena, struct roger_err *err)
