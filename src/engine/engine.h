@@ -146,7 +146,7 @@ RG_CHECKED int rg_engine_rows(struct rg_engine *engine, const struct rg_row_quer
 			      rg_event_see *see, void *context, struct roger_err *err);
 
 /* Show events, with all that they say for people; *ret_count: how many messages, or entries,
- * match. */
+ * match, or how many are `counted`. */
 RG_CHECKED int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *query,
 				rg_event_see *see, void *context, int64_t *ret_count,
 				struct roger_err *err);
@@ -312,9 +312,9 @@ RG_CHECKED int rg_engine_log_append(struct rg_engine *engine, enum rg_log log,
  * key. */
 RG_CHECKED int rg_engine_bring_sends_up(struct rg_engine *engine, bool plain,
 					struct roger_err *err);
-/* The byte of the journal up to which the send logs have messages without a key; 0: none, or not
- * known. */
-uint64_t rg_engine_sends_listed(struct rg_engine *engine);
+/* The byte of the journal up to which the send logs have messages with a key, or (plain) without
+ * one; 0: none, or not known. */
+uint64_t rg_engine_sends_carried(struct rg_engine *engine, bool plain);
 
 /* Find entries, in the order they were added (per owner); memory from arena. */
 RG_CHECKED int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,

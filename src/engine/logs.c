@@ -1181,12 +1181,12 @@ void rg_engine_get_ready(struct rg_engine *engine)
 		(void)!rg_engine_bring_sends_up(engine, false, NULL);
 }
 
-uint64_t rg_engine_sends_listed(struct rg_engine *engine)
+uint64_t rg_engine_sends_carried(struct rg_engine *engine, bool plain)
 {
 	const struct rg_shared *shared = rg_store_head(engine->store).shared;
 
 	/* While damage closes the journal the logs are read as they are. */
 	if (shared && atomic_load(&shared->broken) == RG_BROKEN_CLOSED)
 		return INT64_MAX;
-	return shared ? carried_to(engine, true) : 0;
+	return shared ? carried_to(engine, plain) : 0;
 }

@@ -166,11 +166,13 @@ struct rg_log_query {
 };
 
 /* A query for events: of matching messages, or of matching entries of a log; with rows, only the
- * columns of rows, without words. */
+ * columns of rows, without words.  counted: with rows, these messages are counted at the same
+ * moment. */
 struct rg_event_query {
 	const struct rg_query *messages;
 	const struct rg_log_query *entries;
 	const struct rg_row_query *rows;
+	const struct rg_query *counted;
 };
 
 struct rg_log_entry {

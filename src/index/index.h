@@ -182,8 +182,8 @@ RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_que
 
 /* Show events, after reading into their table what these journals have and it lacks;
  * rg_store_messages stands for the messages that the tables have.  *ret_count: how many messages,
- * or entries, match.  Here and above, the file of notes must be limited to what it had before the
- * tables were brought up to date, since notes tell of messages. */
+ * or entries, match, or how many are `counted`.  Here and above, the file of notes must be limited
+ * to what it had before the tables were brought up to date, since notes tell of messages. */
 RG_CHECKED int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 			       const struct rg_log_files *files, rg_event_see *see, void *context,
 			       int64_t *ret_count, struct roger_err *err);

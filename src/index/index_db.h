@@ -324,6 +324,8 @@ int rg_index_take_events(struct rg_index *index, const struct rg_log_files *file
 /* Like rg_index_take_events(), in a transaction of its own, under the index lock. */
 int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *files,
 			    struct roger_err *err);
+/* Does the table of events have all that these journals, and the tables of messages, have? */
+bool rg_index_knows_events(struct rg_index *index, const struct rg_log_files *files);
 bool rg_index_has_events(struct rg_index *index);
 /* Of the text of an entry: the file may be written anew before it is read. */
 int64_t rg_index_text_sum(struct roger_str text);

@@ -1001,8 +1001,8 @@ bool rg_index_has_events(struct rg_index *index)
 		knows_events(index));
 }
 
-/* Is there nothing to read?  Needs no lock. */
-static bool up_to_date(struct rg_index *index, const struct rg_log_files *files)
+/* Needs no lock. */
+bool rg_index_knows_events(struct rg_index *index, const struct rg_log_files *files)
 {
 	bool behind;
 	size_t i;
@@ -1058,7 +1058,7 @@ int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *f
 {
 	int r;
 
-	if (up_to_date(index, files))
+	if (rg_index_knows_events(index, files))
 		return ROGER_OK;
 	if (index->in_memory)
 		return take_files(index, files, err);

@@ -587,6 +587,47 @@ static int tell_events(struct rg_index *index, const struct rg_event_query *quer
 	return ask_events(index, &question, seeing, err);
 }
 
+/* Begin a transaction in which the table of events has all that the other tables have. */
+static int begin_at_once(struct rg_index *index, const struct rg_log_files *files,
+			 struct roger_err *err)
+{
+	enum { TRIES = 100 };
+	int tries, r = ROGER_OK;
+
+	for (tries = 0; r == ROGER_OK && tries < TRIES; tries++) {
+		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
+		if (r == ROGER_OK)
+			r = rg_index_load(index, err);
+		if (r < 0 || rg_index_knows_events(index, files))
+			return r;
+		/* Another process brought the other tables up to date meanwhile. */
+		rg_index_rollback(index);
+		r = rg_index_refresh_events(index, files, err);
+	}
+	return r < 0 ? r
+		     : rg_fail(err, ROGER_EIO, 0, "index '%s' changes while it is read",
+			       index->name);
+}
+
+/* Show rows, and count messages at the same moment. */
+static int tell_counted(struct rg_index *index, const struct rg_event_query *query,
+			const struct rg_log_files *files, struct seeing *seeing,
+			struct roger_err *err)
+{
+	int64_t count = 0;
+	int r = begin_at_once(index, files, err);
+
+	if (r == ROGER_OK)
+		r = tell_events(index, query, seeing, err);
+	if (r == ROGER_OK)
+		r = rg_index_count(index, query->counted, &count, err);
+	seeing->count = count;
+	/* A failure may have ended the transaction already. */
+	if (index->db && !sqlite3_get_autocommit(index->db))
+		(void)rg_index_run_one(index, RG_SQL_END, NULL);
+	return r;
+}
+
 int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 		    const struct rg_log_files *files, rg_event_see *see, void *context,
 		    int64_t *ret_count, struct roger_err *err)
@@ -599,7 +640,8 @@ int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 		if (r == ROGER_OK)
 			r = rg_index_refresh_events(index, files, err);
 		if (r == ROGER_OK)
-			r = tell_events(index, query, &seeing, err);
+			r = query->counted ? tell_counted(index, query, files, &seeing, err)
+					   : tell_events(index, query, &seeing, err);
 	} while (rg_index_heals(index, &tries, &r, err));
 	*ret_count = seeing.count;
 	return r;

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -963,6 +964,39 @@ for made in ("as they were sent", "file by file"):
     os.unlink(".roger/messages.db-index")
 equal("a timeline with a limit shows the same sends in whatever order the send logs were read into the table", found[1], found[0])
 check("which are the last", len(found[0]) == 4 and {by for _, by, _ in found[0]} == {"ann", "bob"})
+os.chdir("..")
+
+# --------------------------------------------- one moment, while others send
+
+os.chdir("..")
+begin("busy")
+roger("send", "--as", "ann", "--new", "bob", "first")
+ended = threading.Event()
+
+
+def keep_busy(number):
+    count = 0
+    while not ended.is_set():
+        count += 1
+        roger("send", "--as", "ann", "bob", "more", "--key", f"k{number}:{count}")
+        roger("send", "--as", "ann", "bob", "plain")
+        roger("receive", "--as", "bob", "--limit", "1")
+
+
+busy = [threading.Thread(target=keep_busy, args=(number,)) for number in range(3)]
+for thread in busy:
+    thread.start()
+unlike, count = [], 0
+while count < 20 or told["messages"] < 100:
+    count, told = count + 1, answer("report")
+    sums = (told["messages"], told["read"] + told["unread"], told["attempted_delivered"], told["delivered"] + told["pending"],
+            sum(agent["received"] for agent in told["agents"]))
+    if len(set(sums)) > 1:
+        unlike.append(sums)
+ended.set()
+for thread in busy:
+    thread.join()
+equal("the figures of each report are of one moment", unlike, [])
 os.chdir("..")
 
 done()

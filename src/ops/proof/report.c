@@ -23,6 +23,8 @@ struct counting {
 	int64_t plain_entries;		  /* send log entries of messages without a key */
 	int64_t plain;			  /* messages without a key and entry: one attempt each */
 	int64_t listed, kept_ms;	  /* messages from this byte and time on have no entry */
+	int64_t carried;		  /* those with a key from this byte on may have none yet */
+	int64_t recent, newest;		  /* positions: the first such message; the last message */
 	struct rg_altered altered;	  /* altered lines, which are no attempts */
 	bool again;			  /* the index was mended, so count from the start */
 	struct spans latencies, looks;	  /* from stored to read; from stored to the first look */
@@ -165,6 +167,10 @@ static int count_stored(struct counting *counting, const struct rg_event *row,
 	struct roger_agent_figures *figures;
 
 	counting->reply->messages++;
+	if (row->byte >= counting->carried && (!counting->recent || row->of < counting->recent))
+		counting->recent = row->of;
+	if (row->of > counting->newest)
+		counting->newest = row->of;
 	if (row->flags & RG_ROW_PLAIN && row->byte >= counting->listed &&
 	    row->said.at_ms >= counting->kept_ms &&
 	    !rg_altered_has(&counting->altered, 0, (uint64_t)row->byte))
@@ -237,10 +243,10 @@ static int see_messages(struct counting *counting, struct roger_err *err)
 	const struct rg_query unread = { .unread = true,
 					 .since_ms = reply->since_ms,
 					 .until_ms = reply->until_ms };
-	int r = rg_engine_rows(counting->roger->engine, &query, see_message, counting, err);
+	const struct rg_event_query rows = { .rows = &query, .counted = &unread };
+	int r = rg_engine_events(counting->roger->engine, &rows, see_message, counting,
+				 &reply->unread, err);
 
-	if (r == ROGER_OK)
-		r = rg_engine_count(counting->roger->engine, &unread, &reply->unread, err);
 	summarize_spans(&counting->latencies, &reply->latency_p50_ms, &reply->latency_p95_ms,
 			&reply->latency_max_ms);
 	summarize_spans(&counting->looks, &reply->look_p50_ms, &reply->look_p95_ms,
@@ -249,6 +255,20 @@ static int see_messages(struct counting *counting, struct roger_err *err)
 }
 
 /* -------------------------------------------------------------- attempts -- */
+
+/* Remember that the message of this hash, or an attempt without one, was attempted. *ret_first: it
+ * was not known; *ret_fresh: nor with this outcome. */
+static int note_attempted(struct counting *counting, struct roger_str id, bool delivered,
+			  bool *ret_first, bool *ret_fresh, struct roger_err *err)
+{
+	const uint64_t hash = rg_hash(0, id.data, id.length) | 1;
+
+	*ret_first = !rg_table_find(&counting->attempted, delivered ? hash ^ 1 : hash);
+	if (!rg_table_put(&counting->attempted, delivered ? hash : hash ^ 1, ret_fresh))
+		return rg_fail_memory(err);
+	*ret_first = *ret_first && *ret_fresh;
+	return ROGER_OK;
+}
 
 /* Count an attempt by its last line in the range.  An attempt that timed out before the range may
  * be delivered late in it. */
@@ -263,7 +283,6 @@ static int count_attempt(struct counting *counting, const struct rg_event *row,
 	const struct roger_str id = row->said.message.length ? row->said.message : row->id;
 	const bool again = row->before && (reply->cycles.count || row->since_ms >= reply->since_ms);
 	const bool delivered = row->outcome == ROGER_DELIVERED;
-	const uint64_t hash = rg_hash(0, id.data, id.length) | 1;
 	bool first, fresh;
 
 	if (again)
@@ -272,10 +291,9 @@ static int count_attempt(struct counting *counting, const struct rg_event *row,
 	reply->attempts += !again;
 	reply->retries += !again && row->number > 1;
 	reply->late += row->said.kind == ROGER_EVENT_LATE;
-	first = !rg_table_find(&counting->attempted, delivered ? hash ^ 1 : hash);
-	if (!rg_table_put(&counting->attempted, delivered ? hash : hash ^ 1, &fresh))
-		return rg_fail_memory(err);
-	reply->attempted += first && fresh;
+	if (note_attempted(counting, id, delivered, &first, &fresh, err) < 0)
+		return ROGER_ENOMEM;
+	reply->attempted += first;
 	reply->attempted_delivered += delivered && fresh;
 	return ROGER_OK;
 }
@@ -336,12 +354,15 @@ static int find_plain(struct counting *counting, struct roger_err *err)
 	bool any = false;
 	int r = rg_engine_bring_sends_up(engine, false, err);
 
-	if (r == ROGER_OK && !rg_engine_sends_listed(engine)) {
+	counting->carried = (int64_t)rg_engine_sends_carried(engine, false);
+	if (!counting->carried)
+		counting->carried = INT64_MAX;
+	if (r == ROGER_OK && !rg_engine_sends_carried(engine, true)) {
 		r = rg_engine_rows(engine, &sends, see_any, &any, err);
 		if (any)
 			r = rg_engine_bring_sends_up(engine, true, err);
 	}
-	counting->listed = (int64_t)rg_engine_sends_listed(engine);
+	counting->listed = (int64_t)rg_engine_sends_carried(engine, true);
 	if (r == ROGER_OK)
 		r = rg_engine_altered(engine, counting->arena, &counting->altered, err);
 	if (r == ROGER_OK)
@@ -379,15 +400,50 @@ static int see_attempts(struct counting *counting, struct roger_err *err)
 		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
 	     i++)
 		r = rg_engine_rows(counting->roger->engine, &query, see_attempt, counting, err);
+	return r;
+}
+
+/* The sending of a message is an attempt that was delivered, also before its log says so. */
+static void count_delivered(struct roger_report_reply *reply, int64_t attempts, int64_t messages)
+{
+	reply->attempts += attempts;
+	reply->delivered += attempts;
+	reply->attempted += messages;
+	reply->attempted_delivered += attempts;
+}
+
+/* Count the attempts that the send logs did not have when they were read: of messages without a
+ * key, and of those with one that were stored meanwhile. */
+static int see_unlogged(struct counting *counting, struct roger_err *err)
+{
+	struct roger_report_reply *reply = counting->reply;
+	const struct rg_query recent = { .anywhere = true,
+					 .after = counting->recent - 1,
+					 .since_ms = reply->since_ms,
+					 .until_ms = reply->until_ms };
+	struct roger_message_list found = { 0 };
+	const struct roger_message *message;
+	bool first, fresh;
+	size_t i;
+	int r = ROGER_OK;
+
 	/* If the byte is still unknown (nothing may be written), subtract the found entries. */
 	if (!counting->listed)
 		counting->plain -= counting->plain < counting->plain_entries
 					   ? counting->plain
 					   : counting->plain_entries;
-	counting->reply->attempts += counting->plain;
-	counting->reply->delivered += counting->plain;
-	counting->reply->attempted += counting->plain;
-	counting->reply->attempted_delivered += counting->plain;
+	count_delivered(reply, counting->plain, counting->plain);
+	if (counting->recent)
+		r = rg_engine_find(counting->roger->engine, &recent, counting->scratch, &found,
+				   err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		message = &found.items[i];
+		if (message->position > counting->newest || !message->key.length || !message->seq)
+			continue;
+		r = note_attempted(counting, message->id, true, &first, &fresh, err);
+		if (r == ROGER_OK && fresh)
+			count_delivered(reply, 1, first);
+	}
 	return r;
 }
 
@@ -519,7 +575,8 @@ static int see_all(struct counting *counting, struct roger_err *err)
 					    .since_ms = counting->reply->since_ms,
 					    .until_ms = counting->reply->until_ms };
 	static int (*const sights[])(struct counting *, struct roger_err *) = {
-		find_plain, see_messages, see_attempts, see_letters, see_runs, figure_out,
+		find_plain,  see_attempts, see_messages, see_unlogged,
+		see_letters, see_runs,	   figure_out,
 	};
 	size_t i;
 	int r = scratch ? rg_engine_rows(counting->roger->engine, &notes, see_note, counting, err)

@@ -91,7 +91,7 @@ static int take_event(void *context, const struct rg_event *event, struct roger_
 static int ask_events(struct rg_telling *telling, const struct rg_query *messages,
 		      const struct rg_log_query *entries, struct roger_err *err)
 {
-	const struct rg_event_query query = { messages, entries, NULL };
+	const struct rg_event_query query = { .messages = messages, .entries = entries };
 	const int64_t limit = messages ? messages->limit : entries->limit;
 	int64_t count;
 	int r = rg_engine_events(telling->roger->engine, &query, take_event, telling, &count, err);
