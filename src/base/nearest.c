@@ -258,7 +258,12 @@ struct roger_str rg_slips_find(const struct rg_slips *slips, struct roger_str ty
 	uint64_t hash;
 	uint32_t place;
 
-	while (next_hash(typed, &k, &hash))
+	while (!slips->heads && *at < best) {
+		if (rg_is_slip(typed, slips->names.items[*at]))
+			best = *at;
+		++*at;
+	}
+	while (slips->heads && next_hash(typed, &k, &hash))
 		for (place = *head_of(slips, hash); place; place = slip->next) {
 			slip = &slips->slips[place - 1];
 			if (slip->hash == hash && slip->name >= *at && slip->name < best &&

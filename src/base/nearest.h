@@ -57,7 +57,8 @@ struct rg_slips {
 	size_t head_count;
 };
 
-/* The names must outlive it; false: out of memory. */
+/* Make hashes of the names, which must outlive it; false: out of memory.  Without, only .names is
+ * set, and rg_slips_find() compares with each. */
 RG_CHECKED bool rg_slips_init(struct rg_slips *slips, struct roger_strs names,
 			      struct rg_arena *arena);
 

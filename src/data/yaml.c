@@ -182,6 +182,162 @@ static int read_node(struct reader *reader, yaml_event_t *event, int depth, stru
 	}
 }
 
+/* ---------------------------------------------------------- plain lines -- */
+
+/* A mapping that is read line by line. */
+struct members {
+	struct rg_yaml *node;	     /* NULL: there is none */
+	const struct rg_yaml **link; /* to the next member */
+	size_t indent;
+	struct rg_names keys;
+};
+
+static bool is_word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '/' || c == '-' || c == '.';
+}
+
+static void cut_first(struct roger_str *rest, size_t length)
+{
+	rest->data += length;
+	rest->length -= length;
+}
+
+static void skip_blanks(struct roger_str *rest)
+{
+	while (rest->length && *rest->data == ' ')
+		cut_first(rest, 1);
+}
+
+/* Cut a word that YAML takes as it stands; empty: there is none. */
+static struct roger_str cut_word(struct roger_str *rest)
+{
+	struct roger_str word = { rest->data, 0 };
+
+	while (word.length < rest->length && is_word_char(word.data[word.length]))
+		word.length++;
+	if (word.length && (*word.data == '-' || *word.data == '.'))
+		word.length = 0;
+	cut_first(rest, word.length);
+	return word;
+}
+
+/* Is there nothing more in a line but blanks and, after one, a comment? */
+static bool ends_line(struct roger_str rest)
+{
+	const size_t length = rest.length;
+
+	skip_blanks(&rest);
+	return !rest.length || (*rest.data == '#' && rest.length < length);
+}
+
+static bool add_plain(struct reader *reader, struct members *to, struct roger_str key, size_t line,
+		      struct rg_yaml **ret_node)
+{
+	if (add_node(reader, line, ret_node, NULL) < 0 ||
+	    !rg_arena_copy(reader->arena, key, &(*ret_node)->key))
+		return false;
+	*to->link = *ret_node;
+	to->link = &(*ret_node)->next;
+	return true;
+}
+
+/* Read a word, or a list of words. */
+static bool read_plain_value(struct reader *reader, struct roger_str rest, struct rg_yaml *node)
+{
+	struct members items = { .link = &node->first };
+	struct rg_yaml *item = node;
+	bool more = true, list;
+
+	skip_blanks(&rest);
+	list = rest.length && *rest.data == '[';
+	cut_first(&rest, list);
+	node->kind = list ? RG_YAML_LIST : RG_YAML_SCALAR;
+	while (more) {
+		skip_blanks(&rest);
+		if (list && !add_plain(reader, &items, RG_STR(""), node->line, &item))
+			return false;
+		item->value = cut_word(&rest);
+		if (!item->value.length || !rg_arena_copy(reader->arena, item->value, &item->value))
+			return false;
+		if (list)
+			skip_blanks(&rest);
+		more = list && rest.length && *rest.data == ',';
+		cut_first(&rest, more);
+	}
+	if (list && (!rest.length || *rest.data != ']'))
+		return false;
+	cut_first(&rest, list);
+	return ends_line(rest);
+}
+
+/* Read "KEY:", "KEY: WORD" or "KEY: [WORD, ...]" as a member. */
+static bool read_plain_line(struct reader *reader, struct members *to, struct roger_str line,
+			    size_t number, struct rg_yaml **ret_node)
+{
+	const struct roger_str key = cut_word(&line);
+
+	if (!to->node || !key.length || !line.length || *line.data != ':' ||
+	    rg_names_have(&to->keys, key) || !add_plain(reader, to, key, number, ret_node) ||
+	    !rg_names_add(&to->keys, (*ret_node)->key))
+		return false;
+	to->node->kind = RG_YAML_MAPPING;
+	(*ret_node)->value = RG_STR("");
+	cut_first(&line, 1);
+	return ends_line(line) || (*line.data == ' ' && read_plain_value(reader, line, *ret_node));
+}
+
+/* Make the root, unless the text has characters that end a line or a comment only in YAML. */
+static bool begin_plain(struct reader *reader, size_t number, struct members *top)
+{
+	const struct roger_str text = reader->text;
+	size_t chars;
+
+	if (!rg_utf8_count(text, &chars) || chars < text.length ||
+	    memchr(text.data, '\r', text.length) || add_node(reader, number, &top->node, NULL) < 0)
+		return false;
+	top->link = &top->node->first;
+	return true;
+}
+
+/*
+ * Read a text of such lines, below each other or below a key, and comments: most files are of
+ * these, and libyaml takes twenty times as long for them.  False: it has anything else, or is
+ * wrong, which libyaml is to say.
+ */
+static bool read_plain(struct reader *reader, const struct rg_yaml **ret_root)
+{
+	struct members top = { .keys.arena = reader->arena }, below = { 0 };
+	struct roger_str text = reader->text, line;
+	struct rg_yaml *node = NULL;
+	size_t number = 0, indent;
+
+	while (rg_str_next_line(&text, &line)) {
+		number++;
+		if (!line.length || *line.data == '#' || ends_line(line))
+			continue;
+		if (!top.node && !begin_plain(reader, number, &top))
+			return false;
+		indent = line.length;
+		skip_blanks(&line);
+		indent -= line.length;
+		if (indent && !below.indent)
+			below.indent = indent;
+		if ((indent && indent != below.indent) ||
+		    !read_plain_line(reader, indent ? &below : &top, line, number, &node))
+			return false;
+		if (!indent)
+			below = (struct members){ .node = !node->first && !node->value.length
+								  ? node
+								  : NULL,
+						  .link = &node->first,
+						  .keys.arena = reader->arena };
+	}
+	*ret_root = top.node;
+	return true;
+}
+
 /* ------------------------------------------------------------- document -- */
 
 static int read_stream(struct reader *reader, struct rg_yaml **ret_root, struct roger_err *err)
@@ -216,6 +372,9 @@ int rg_yaml_read(struct roger_str text, const char *file, struct rg_arena *arena
 	struct rg_yaml *root = NULL;
 	int r;
 
+	if (read_plain(&reader, ret_root))
+		return ROGER_OK;
+	reader.node_count = 0;
 	if (!yaml_parser_initialize(&parser))
 		return rg_fail_memory(err);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text.data, text.length);
@@ -231,6 +390,6 @@ bool rg_yaml_is_null(const struct rg_yaml *node)
 {
 	static const char *const nulls[] = { "~", "null", "Null", "NULL", NULL };
 
-	return node->kind == RG_YAML_SCALAR && !node->quoted &&
+	return node->kind == RG_YAML_SCALAR && !node->quoted && node->value.length <= 4 &&
 	       (!node->value.length || rg_enum_find(nulls, node->value) >= 0);
 }

@@ -494,58 +494,13 @@ static int read_yaml(const struct rg_config_source *source, struct roger_str tex
 	return ROGER_ECONFIG;
 }
 
-/* True if a text has only comments, as `roger init` writes it.  It need not be parsed, which saves
- * time in every process. */
-static bool says_nothing(struct roger_str text)
-{
-	struct roger_str line;
-
-	while (rg_str_next_line(&text, &line))
-		if (line.length && line.data[0] != '#')
-			return false;
-	return true;
-}
-
-static bool is_comment(struct roger_str line)
-{
-	size_t i = 0;
-
-	/* Characters other than these may end a line in YAML. */
-	while (i < line.length && *line.data == '#' && line.data[i] >= ' ' && line.data[i] <= '~')
-		i++;
-	return i && i == line.length;
-}
-
-/* Cut lines of comments to "#", so that they cost no time and line numbers stay.  A text with
- * quotes or a block is returned whole, since there a comment may be part of a value. */
-static struct roger_str cut_comments(struct roger_str text, struct rg_buf *cut)
-{
-	struct roger_str rest = text, line;
-	size_t i;
-
-	while (rg_str_next_line(&rest, &line)) {
-		if (is_comment(line))
-			line.length = 1;
-		for (i = 0; i < line.length; i++)
-			if (strchr("\"'|>", line.data[i]))
-				return text;
-		rg_buf_add_str(cut, line);
-		rg_buf_add_char(cut, '\n');
-	}
-	return cut->failed ? text : rg_buf_str(cut);
-}
-
 int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
 		   struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf cut = { .maximum = SIZE_MAX };
 	struct rg_config_source source = { .config = config, .name = file, .foreign = foreign };
 	const struct rg_yaml *root;
-	int r;
+	int r = read_yaml(&source, text, &root, err);
 
-	if (says_nothing(text))
-		return ROGER_OK;
-	r = read_yaml(&source, cut_comments(text, &cut), &root, err);
 	return r < 0 ? r : read_root(&source, root, err);
 }
 

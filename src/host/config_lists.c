@@ -112,8 +112,10 @@ static int show_list(struct rg_config *config, struct roger_strs texts, const ch
 	struct rg_buf text = { .maximum = SIZE_MAX };
 	size_t i;
 
-	for (i = 0; i < texts.count; i++)
-		rg_buf_printf(&text, "%s%.*s", i ? between : "", RG_STR_ARGS(texts.items[i]));
+	for (i = 0; i < texts.count; i++) {
+		rg_buf_add_text(&text, i ? between : "");
+		rg_buf_add_str(&text, texts.items[i]);
+	}
 	return rg_kept(rg_arena_keep(config->memory, &text, &shown->value), err);
 }
 
@@ -123,6 +125,7 @@ static int read_agents(const struct rg_config_source *source, const struct rg_ya
 {
 	const struct rg_yaml *item;
 	struct roger_str name;
+	size_t before;
 	int r;
 
 	r = rg_config_origin(source, node->line, &shown->origin, err);
@@ -134,12 +137,13 @@ static int read_agents(const struct rg_config_source *source, const struct rg_ya
 		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !is_name(item->value))
 			return rg_config_wrong_node(source, item, shown->key,
 						    "the name of an agent", err);
-		if (rg_names_have(names, item->value))
-			return rg_config_wrong_node(source, item, shown->key, "each agent once",
-						    err);
+		before = names->count;
 		if (!rg_arena_copy(source->config->memory, item->value, &name) ||
 		    !rg_names_add(names, name))
 			return rg_fail_memory(err);
+		if (names->count == before)
+			return rg_config_wrong_node(source, item, shown->key, "each agent once",
+						    err);
 	}
 	return show_list(source->config, rg_names_list(names), ", ", shown, err);
 }

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
+#include "data/yaml.h"
 #include "host/config.h"
 
 static struct rg_config *defaults(void)
@@ -691,6 +692,66 @@ static void what_is_no_yaml_is_refused(void **state)
 }
 
 /* Nine levels of nine aliases each: a billion laughs. */
+static bool same_tree(const struct rg_yaml *a, const struct rg_yaml *b)
+{
+	for (; a && b; a = a->next, b = b->next)
+		if (a->kind != b->kind || a->line != b->line || !rg_str_equal(a->key, b->key) ||
+		    !rg_str_equal(a->value, b->value) || a->quoted != b->quoted ||
+		    !same_tree(a->first, b->first))
+			return false;
+	return !a && !b;
+}
+
+/* Read a text as it is, and with a comment that leaves all of it to libyaml. */
+static bool reads_as_libyaml(struct roger_str text, bool *ret_right)
+{
+	struct rg_arena *arena = rg_arena_new();
+	const struct rg_yaml *one = NULL, *other = NULL;
+	struct roger_err err = { 0 }, why = { 0 };
+	struct roger_str whole;
+	bool same;
+
+	assert_true(rg_arena_print(arena, &whole, "%.*s\n# \xc3\xa9\n", RG_STR_ARGS(text)));
+	*ret_right = rg_yaml_read(text, "f", arena, &one, &err) == ROGER_OK;
+	same = *ret_right == (rg_yaml_read(whole, "f", arena, &other, &why) == ROGER_OK) &&
+	       (!*ret_right || same_tree(one, other));
+	rg_arena_free(arena);
+	return same;
+}
+
+static void plain_lines_are_read_as_libyaml_reads_them(void **state)
+{
+	static const char *const pieces[][12] = {
+		{ "", "", "", "  ", "  ", "  ", "  ", " ", "   ", "\t", "# ", "- " },
+		{ "a", "b", "c", "d", "1", "/a", "null", "a-b", "", "'a'", ".a", "a b" },
+		{ ": ", ": ", ": ", ": ", ":", ":", ":  ", ":", " : ", ":\t", "", "::" },
+		{ "", "x", "1m", "null", "~", "x y", "-x", "[a, b", "[ a ,b", "[", "{a: b}",
+		  "'x'" },
+		{ "", "", "", "", "]", "]", " ]", " # c", "# c", " ", ",", " # c\rd: x" },
+	};
+	uint64_t seed = 20261130;
+	char text[400];
+	size_t round, length, i, right = 0;
+	const char *piece;
+	bool is_right;
+
+	(void)state;
+	for (round = 0; round < 200000; round++) {
+		for (i = length = 0; i < 5 * (1 + round % 5); i++) {
+			seed = seed * 6364136223846793005 + 1442695040888963407;
+			piece = pieces[i % 5][(seed >> 33) % (round % 2 ? 12 : 8)];
+			memcpy(text + length, piece, strlen(piece));
+			length += strlen(piece);
+			if (i % 5 == 4)
+				text[length++] = '\n';
+		}
+		if (!reads_as_libyaml((struct roger_str){ text, length }, &is_right))
+			fail_msg("not as libyaml: '%.*s'", (int)length, text);
+		right += is_right;
+	}
+	assert_true(right > 1000);
+}
+
 static void bombs_do_not_go_off(void **state)
 {
 	struct rg_buf text;
@@ -1095,6 +1156,7 @@ int main(void)
 		cmocka_unit_test(files_are_checked_together),
 		cmocka_unit_test(tricks_of_yaml_are_refused),
 		cmocka_unit_test(what_is_no_yaml_is_refused),
+		cmocka_unit_test(plain_lines_are_read_as_libyaml_reads_them),
 		cmocka_unit_test(bombs_do_not_go_off),
 		cmocka_unit_test(depth_and_number_are_bounded),
 		cmocka_unit_test(errors_tell_no_values),

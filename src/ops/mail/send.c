@@ -14,7 +14,7 @@
 #include "ops/mail/room.h"
 #include "facts/message.h"
 
-enum { TRIES_MAX = 1000, SUGGESTED_MAX = 5, NEAREST_OF = 50000 };
+enum { TRIES_MAX = 1000, SUGGESTED_MAX = 5, NEAREST_OF = 50000, COMPARED_MAX = 8 };
 
 /* ----------------------------------------------------------- recipients -- */
 
@@ -123,7 +123,9 @@ static int find_slip(struct roger *roger, struct rg_arena *arena, struct rg_know
 	size_t at = 0;
 	int r = ROGER_OK;
 
-	if (!known->slips.heads && !rg_slips_init(&known->slips, known->words, arena))
+	/* For a few names, a comparison with each word costs less than hashes of all words. */
+	known->slips.names = known->words;
+	if (known->asked++ == COMPARED_MAX && !rg_slips_init(&known->slips, known->words, arena))
 		return rg_fail_memory(err);
 	while (r == ROGER_OK && phantom) {
 		*ret_slip = rg_slips_find(&known->slips, name, &at);

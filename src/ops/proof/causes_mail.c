@@ -449,10 +449,8 @@ static int look_at_breakers(struct rg_causes *causes, struct roger_err *err)
 /* ---------------------------------------------------------------- unread -- */
 
 /* Order mailboxes: a person's first, then the fullest. */
-static int compare_unread(const void *a, const void *b)
+static int compare_unread(const struct roger_agent *x, const struct roger_agent *y)
 {
-	const struct roger_agent *x = *(const struct roger_agent *const *)a,
-				 *y = *(const struct roger_agent *const *)b;
 	const bool person = rg_config_is_person(x->name);
 
 	return person != rg_config_is_person(y->name)
@@ -522,21 +520,22 @@ static int add_unread(struct rg_causes *causes, const struct roger_agent *agent,
 static int look_at_unread(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct roger_agent_list *agents = &causes->agents;
-	const struct roger_agent **full =
-		rg_arena_get(causes->arena, (agents->count + 1) * sizeof *full);
+	const struct roger_agent *full[MAILBOXES_MAX + 1], *agent;
 	struct roger_concern concern = { .next = RG_STR("roger agents") };
-	size_t count = 0, i;
+	size_t count = 0, i, at;
 	int r = ROGER_OK;
 
-	if (!full)
-		return rg_fail_memory(err);
+	/* Keep the fullest mailboxes, the fullest first; the last place is for what falls out. */
 	for (i = 0; i < agents->count; i++) {
-		causes->reply->unread += agents->items[i].unread;
-		if (agents->items[i].unread > 0)
-			full[count++] = &agents->items[i];
+		agent = &agents->items[i];
+		causes->reply->unread += agent->unread;
+		if (agent->unread <= 0)
+			continue;
+		at = count++ < MAILBOXES_MAX ? count - 1 : MAILBOXES_MAX;
+		for (; at && compare_unread(agent, full[at - 1]) < 0; at--)
+			full[at] = full[at - 1];
+		full[at] = agent;
 	}
-	if (count)
-		qsort(full, count, sizeof *full, compare_unread);
 	for (i = 0; i < count && i < MAILBOXES_MAX && r == ROGER_OK; i++)
 		r = add_unread(causes, full[i], err);
 	if (r < 0 || count <= MAILBOXES_MAX)
