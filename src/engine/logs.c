@@ -182,7 +182,7 @@ int rg_engine_log_end(struct rg_engine *engine, enum rg_log log, size_t bytes,
 	return ROGER_OK;
 }
 
-enum { BATCHES_BYTES = 8 << 20, ENTRIES = 10000 };
+enum { BATCHES_BYTES = 8 << 20, ENTRIES = 10000, TELL_LINES = 8192 };
 
 /* A saved mark is at most this much behind, so that nobody waits for what is copied again. */
 enum { MARK_BYTES = RG_READY_BYTES / 4 };
@@ -636,6 +636,7 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 	const struct rg_head head = rg_store_head(store);
 	struct rg_chain chain = { 0 };
 	struct rg_line line;
+	size_t count = 0;
 	bool found, own;
 	int r;
 
@@ -648,6 +649,10 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 		/* Skip what a failed sync should have covered: a retry appends it again. */
 		if (r == ROGER_OK && !line.too_long && !rg_head_lost(&head, line.offset))
 			r = carry_line(carrying, &line, own, err);
+		if (r == ROGER_OK && count++ % TELL_LINES == 0 &&
+		    !rg_index_report_progress(carrying->engine->index, "send-log",
+					      (int64_t)line.offset, (int64_t)to))
+			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
 		if (r < 0)
 			return r;
 		if (carrying->bytes > BATCHES_BYTES)

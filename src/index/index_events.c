@@ -565,6 +565,15 @@ static int check_chain(struct intake *intake, const struct rg_bytes *bytes,
 	return r;
 }
 
+/* Count a line, and tell how far the file was read. */
+static int count_line(struct intake *intake, uint64_t offset, struct roger_err *err)
+{
+	if (intake->lines++ % 8192 ||
+	    rg_index_report_progress(intake->index, "history", (int64_t)offset, intake->size))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+}
+
 static int take_messages(struct intake *intake, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(intake->index->store, &rg_store_messages);
@@ -580,12 +589,9 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 	while (r == ROGER_OK && (r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK &&
 	       decoded) {
 		rg_arena_reset(intake->arena);
-		if (intake->lines++ % 8192 == 0 &&
-		    !rg_index_report_progress(intake->index, "history",
-					      (int64_t)decoded->line.offset, intake->size)) {
-			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+		r = count_line(intake, decoded->line.offset, err);
+		if (r < 0)
 			break;
-		}
 		intake->byte = (int64_t)decoded->line.offset;
 		intake->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
 		r = check_chain(intake, &bytes, &decoded->line, decoded->altered, err);
@@ -862,7 +868,9 @@ static int take_entries(struct intake *intake, struct roger_err *err)
 	       found) {
 		rg_arena_reset(intake->arena);
 		rg_arena_reset(intake->memory);
-		intake->lines++;
+		r = count_line(intake, line.offset, err);
+		if (r < 0)
+			break;
 		intake->byte = intake->last_offset = (int64_t)line.offset;
 		intake->last_length = (int64_t)line.length;
 		intake->last_hash = (int64_t)rg_hash(0, line.text.data, line.text.length);

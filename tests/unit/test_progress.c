@@ -112,11 +112,46 @@ static void making_the_events_can_be_stopped(void **state)
 	place_remove(&place);
 }
 
+static int ask_sends(struct roger *roger, int64_t *ret_count)
+{
+	const struct roger_sends_request request = { .from = ROGER_STR("ann") };
+	struct roger_sends_reply reply;
+	int r = roger_sends(roger, &request, &reply, NULL);
+
+	if (r < 0)
+		return r;
+	*ret_count = (int64_t)reply.attempts.count;
+	roger_reply_free(&reply);
+	return r;
+}
+
+static void writing_the_send_logs_can_be_stopped(void **state)
+{
+	struct told told = { .stop = "send-log" };
+	struct place place;
+	struct roger *roger;
+	int64_t count = 0;
+
+	(void)state;
+	fill(&place);
+	roger = place_open(&place);
+	roger_on_progress(roger, tell, &told);
+	assert_int_equal(ask_sends(roger, &count), ROGER_EREFUSED);
+	assert_true(told.times > 0);
+	assert_int_equal(told.first_done, 0);
+	told.stop = NULL;
+	assert_int_equal(ask_sends(roger, &count), ROGER_OK);
+	assert_int_equal(count, MESSAGES);
+	roger_close(roger);
+	place_remove(&place);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reading_the_journal_can_be_stopped),
 		cmocka_unit_test(making_the_events_can_be_stopped),
+		cmocka_unit_test(writing_the_send_logs_can_be_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
