@@ -5,6 +5,8 @@
 #include <sodium.h>
 #include <unistd.h>
 
+static const char digits[] = "0123456789abcdef";
+
 int rg_random(void *to, size_t length, struct roger_err *err)
 {
 	rg_assert(length <= 256);
@@ -16,7 +18,6 @@ int rg_random(void *to, size_t length, struct roger_err *err)
 int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret_length,
 	      struct roger_err *err)
 {
-	static const char digits[] = "0123456789abcdef";
 	size_t length = 4, i;
 	uint64_t random;
 	int r;
@@ -38,6 +39,30 @@ int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret
 		to[length++] = digits[random & 15];
 	*ret_length = length;
 	return ROGER_OK;
+}
+
+bool rg_id_is_own(struct roger_str id)
+{
+	enum { START = 4, RANDOM = 16 };
+	const size_t dash = id.length > RANDOM ? id.length - RANDOM - 1 : 0;
+	size_t i;
+
+	if (dash <= START || !rg_str_begins(id, "msg-") || id.data[dash] != '-')
+		return false;
+	for (i = START; i < id.length; i++)
+		if (i != dash && !memchr(digits, id.data[i], i < dash ? 10 : 16))
+			return false;
+	return true;
+}
+
+bool rg_id_may_have(struct roger_str piece)
+{
+	size_t i;
+
+	for (i = 0; i < piece.length; i++)
+		if (!strchr("msg-0123456789abcdef", piece.data[i]))
+			return false;
+	return true;
 }
 
 uint64_t rg_hash(uint64_t key, const void *data, size_t length)

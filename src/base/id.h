@@ -19,6 +19,10 @@ struct rg_id_source {
 RG_CHECKED int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret_length,
 			 struct roger_err *err);
 
+/* Is it an id as rg_id_new() makes them?  May one of these have this piece? */
+bool rg_id_is_own(struct roger_str id);
+bool rg_id_may_have(struct roger_str piece);
+
 /* Unpredictable bytes, for a key; at most 256. */
 RG_CHECKED int rg_random(void *to, size_t length, struct roger_err *err);
 

@@ -81,7 +81,7 @@ static const char tables[] =
 	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
 	" last_hash INTEGER NOT NULL, search_to INTEGER NOT NULL,"
 	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL, key INTEGER NOT NULL,"
-	" rewrites INTEGER NOT NULL, altered INTEGER NOT NULL);\n";
+	" rewrites INTEGER NOT NULL, altered INTEGER NOT NULL, strange INTEGER NOT NULL);\n";
 
 /* Indexes are made at the end of a rebuild: sorting all rows is quicker than putting each in its
  * place.  The last one is used most. */
@@ -399,7 +399,7 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf(
-		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld, 0, 0)",
+		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld, 0, 0, 0)",
 		RG_INDEX_VERSION, (long long)progress->key);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
@@ -483,9 +483,9 @@ static int use_file(struct rg_index *index, uint64_t inode, struct roger_err *er
 /* Load the progress row, if it is of this version.  Pages of another boot are not even read. */
 static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_err *err)
 {
-	int64_t found[14];
+	int64_t found[15];
 	bool there;
-	int r = rg_index_look_up(index, RG_SQL_PROGRESS_GET, found, 14, &there, err, "");
+	int r = rg_index_look_up(index, RG_SQL_PROGRESS_GET, found, 15, &there, err, "");
 
 	*ret_valid = there && found[12] == RG_INDEX_VERSION;
 	if (there)
@@ -503,6 +503,7 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			.key = found[10],
 			.rewrites = found[11],
 			.altered = found[13],
+			.strange = found[14],
 		};
 	return r;
 }

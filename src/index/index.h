@@ -109,6 +109,7 @@ struct rg_index_progress {
 	int64_t key;	   /* random: key of the hashes of first lines */
 	int64_t rewrites;  /* members that later lines rewrite */
 	int64_t altered;   /* rg_altered.mark of the lines that were left out */
+	int64_t strange;   /* messages with ids that rg_id_new() does not make */
 };
 const struct rg_index_progress *rg_index_progress(const struct rg_index *index);
 

@@ -445,6 +445,7 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 	*ret_added = !lives || (r == ROGER_OK && sqlite3_changes(index->db) > 0);
 	if (r < 0 || !*ret_added)
 		return r;
+	index->progress.strange += !rg_id_is_own(message->id);
 	count_in_issue(index, message->issue, (int)message->type, lives, unread);
 	count_sender(index, message);
 	count_recipient(index, message->to, 1, unread);
@@ -548,10 +549,11 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 		r = rg_index_last_hash(index, &progress->last_hash, err);
 	if (r == ROGER_OK) {
 		index->vfs.pages.next_reach = (uint64_t)progress->offset;
-		r = rg_index_put(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiii", progress->offset,
+		r = rg_index_put(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiiii", progress->offset,
 				 progress->lines, progress->strays, progress->archived,
 				 progress->last_offset, progress->last_length, progress->last_hash,
-				 progress->search_to, progress->rewrites, progress->altered);
+				 progress->search_to, progress->rewrites, progress->altered,
+				 progress->strange);
 	}
 	rg_table_deinit(&index->deltas.table);
 	rg_arena_free(index->deltas.memory);

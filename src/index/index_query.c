@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/id.h"
 #include "facts/message.h"
 #include "facts/sequence.h"
 
@@ -119,7 +120,8 @@ static struct source source_of(const struct rg_query *query, bool archived)
 	return source;
 }
 
-static void add_ids(struct rg_question *question, const struct rg_query *query, bool archived)
+static void add_ids(struct rg_question *question, const struct rg_index *index,
+		    const struct rg_query *query, bool archived)
 {
 	size_t i;
 
@@ -130,7 +132,12 @@ static void add_ids(struct rg_question *question, const struct rg_query *query, 
 	if (query->piece.length) {
 		rg_buf_printf(&question->sql, " AND m.position IN (SELECT position FROM %s",
 			      archived ? "archived" : "messages");
-		rg_question_text(question, " WHERE instr(id, ?))", query->piece);
+		/* All ids are gone through, so not where none can have the piece. */
+		rg_buf_add_text(&question->sql,
+				index->progress.strange || rg_id_may_have(query->piece)
+					? " WHERE"
+					: " WHERE 0 AND");
+		rg_question_text(question, " instr(id, ?))", query->piece);
 	}
 	if (query->thread.length)
 		rg_question_text(
@@ -191,7 +198,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	const struct source source = source_of(query, archived);
 
 	rg_buf_add_text(&question->sql, " WHERE 1");
-	add_ids(question, query, archived);
+	add_ids(question, index, query, archived);
 	if (query->text.length && !archived)
 		rg_question_text(question, " AND search MATCH ?", rg_buf_str(match));
 	add_key(question, query);

@@ -6,11 +6,12 @@
  */
 RG_STATEMENT(PROGRESS_GET,
 	     "SELECT offset, lines, strays, archived, last_offset, last_length, last_hash,"
-	     " search_to, seed_to, seed_at, key, rewrites, version, altered FROM progress")
+	     " search_to, seed_to, seed_at, key, rewrites, version, altered, strange"
+	     " FROM progress")
 RG_STATEMENT(PROGRESS_SET,
 	     "UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
 	     " last_offset = ?5, last_length = ?6, last_hash = ?7, search_to = ?8,"
-	     " rewrites = ?9, altered = ?10")
+	     " rewrites = ?9, altered = ?10, strange = ?11")
 RG_STATEMENT(MESSAGE_ADD,
 	     "INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
 	     " message_type, hash, read, created_at, seq, epoch, first_offset, first_length,"

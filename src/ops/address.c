@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/id.h"
 #include "facts/message.h"
 #include "facts/watchdog.h"
 #include "ops/caller.h"
@@ -53,22 +54,6 @@ static int refuse_several(const struct seeking *seeking, const struct roger_strs
 }
 
 /* -------------------------------------------------------------- messages -- */
-
-/* True for an id as roger makes them, "msg-<ms>-<random>", which needs no search. */
-static bool is_whole_id(struct roger_str word)
-{
-	static const char start[] = "msg-", digits[] = "0123456789abcdef";
-	enum { START = sizeof start - 1, RANDOM = 16 };
-	const size_t dash = word.length > RANDOM ? word.length - RANDOM - 1 : 0;
-	size_t i;
-
-	if (dash <= START || !rg_str_begins(word, start) || word.data[dash] != '-')
-		return false;
-	for (i = START; i < word.length; i++)
-		if (i != dash && !memchr(digits, word.data[i], i < dash ? 10 : 16))
-			return false;
-	return true;
-}
 
 static int find_messages(struct seeking *seeking, struct rg_query query,
 			 struct roger_message_list *ret, struct roger_err *err)
@@ -388,7 +373,7 @@ static int seek_word(struct seeking *seeking, struct roger_str word, struct roge
 		r = seek_run(seeking, err);
 	else if (flags & ROGER_LETTER)
 		r = seek_letter(seeking, err);
-	else if (!is_whole_id(word) || seeking->roger->caller.own)
+	else if (!rg_id_is_own(word) || seeking->roger->caller.own)
 		r = seek_message(seeking, err);
 	if (r < 0 || seeking->found.count > before)
 		return r;
@@ -416,7 +401,7 @@ static bool is_plain(const struct roger_op *op, const void *request)
 		words = words_of(field, request);
 		for (i = 0; i < words.count && words.count <= WORDS_MAX; i++)
 			if (field->flags & (ROGER_RUN | ROGER_LETTER) ||
-			    !is_whole_id(words.items[i]))
+			    !rg_id_is_own(words.items[i]))
 				return false;
 	}
 	return true;

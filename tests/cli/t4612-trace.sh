@@ -170,4 +170,15 @@ roger send --as ann bob "PLANTED" -q
 roger list --jsonl | json '1' >/dev/null 2>&1
 { roger trace "$(roger list --limit 1 --jsonl | json 'd["id"]')" --json; roger report --json; roger timeline --agent bob --json; } >all 2>&1
 is "no content" "$(grep -c PLANTED all)" 0
+
+# A piece that no id of roger's has is looked for only where another program gave an id.
+exits 66 "a piece of no id" roger show zz-1
+like "is told" "$err" "no message 'zz-1'"
+printf '{"id":"other/zz-17","issue_id":"i","from_phase":"x","to_phase":"bob","run_counter":1,"message_type":"context","content":"c","metadata":null,"read":false,"created_at":1,"read_at":null}\n' >>.roger/messages.jsonl
+is "of an id that another program gave it is found" "$(roger show zz-1 --json | json '[m["id"] for m in d["messages"]]')" '["other/zz-17"]'
+rm -f .roger/messages.db-index
+is "also by a new index" "$(roger show zz-1 --json | json '[m["id"] for m in d["messages"]]')" '["other/zz-17"]'
+roger archive --issue i -q
+is "and in the archive" "$(roger show zz-1 --json | json '[m["id"] for m in d["messages"]]')" '["other/zz-17"]'
+exits 66 "no other piece is" roger show zz-2
 done_testing

@@ -158,7 +158,7 @@ static void dump(const struct place *place, struct rg_buf *out)
 	rg_buf_add_text(out, "-- progress\n");
 	dump_query(db,
 		   "SELECT version, offset, lines, strays, archived, last_offset, "
-		   "last_length, last_hash, rewrites, altered"
+		   "last_length, last_hash, rewrites, altered, strange"
 		   " FROM progress",
 		   out);
 	rg_buf_add_text(out, "-- schema\n");
