@@ -60,8 +60,9 @@
 #define RG_RUN_WITHIN_MS_MAX (INT64_C(30) * 24 * 3600 * 1000)
 #define RG_EXTENSION_MS_MAX (INT64_C(24) * 3600 * 1000)
 
-/* The document of a run. */
+/* The document of a run, and a new one: the rest is for notes, so that no run gets stuck. */
 #define RG_RUN_BYTES_MAX (1 << 20)
+#define RG_RUN_NEW_BYTES_MAX (256 << 10)
 
 /* How much of a configured command's output is kept. */
 #define RG_COMMAND_OUTPUT_BYTES_MAX (64 << 10)

@@ -190,6 +190,7 @@ int rg_run_put(struct roger *roger, const struct roger_run *run, struct roger_st
 	       struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const int bytes_max = before.data ? RG_RUN_BYTES_MAX : RG_RUN_NEW_BYTES_MAX;
 	struct rg_receipts receipts;
 	int r;
 
@@ -201,10 +202,10 @@ int rg_run_put(struct roger *roger, const struct roger_run *run, struct roger_st
 	rg_run_print(run, &text);
 	if (text.failed)
 		return rg_fail_memory(err);
-	if (text.length > RG_RUN_BYTES_MAX)
+	if (text.length > (size_t)bytes_max)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "the document of run '%.*s' would be larger than %d bytes",
-			       RG_STR_ARGS(run->run), RG_RUN_BYTES_MAX);
+			       RG_STR_ARGS(run->run), bytes_max);
 	r = rg_engine_run_put(roger->engine, run->run, before, rg_buf_str(&text), err);
 	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_buf_str(&text), ret_text), err);
 }
