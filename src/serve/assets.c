@@ -111,7 +111,7 @@ static void send_asset(struct evhttp_request *request, const struct asset *asset
 	if (packed)
 		serve_set_header(request, "Content-Encoding", "gzip");
 	set_policy(request);
-	evhttp_send_reply(request, 200, "OK", NULL);
+	serve_reply(request, 200);
 }
 
 static bool send_named(const struct serve *serve, struct evhttp_request *request, const char *name,

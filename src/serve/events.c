@@ -524,8 +524,14 @@ void serve_on_events(struct serve *serve, struct evhttp_request *request,
 	struct evhttp_connection *connection = evhttp_request_get_connection(request);
 	const char *last = serve_header(request, "Last-Event-ID");
 	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
-	struct serve_stream *stream = calloc(1, sizeof *stream);
+	struct serve_answer no_events = { 200, "text/event-stream" };
+	struct serve_stream *stream;
 
+	if (evhttp_request_get_command(request) == EVHTTP_REQ_HEAD) {
+		serve_send(request, &no_events);
+		return;
+	}
+	stream = calloc(1, sizeof *stream);
 	if (!last && query && strncmp(query, "since=", 6) == 0)
 		last = query + 6;
 	if (!stream || serve->stream_count >= STREAMS_MAX) {

@@ -104,7 +104,7 @@ static const char *place_fault(struct evhttp_request *request)
 {
 	const char *site = serve_header(request, "Sec-Fetch-Site");
 	const char *origin = serve_header(request, "Origin");
-	bool looks = evhttp_request_get_command(request) == EVHTTP_REQ_GET;
+	bool looks = serve_is_look(request);
 
 	if (origin && !is_own_origin(origin, serve_header(request, "Host")))
 		return "expected the host of the header 'Host' in the header 'Origin'";

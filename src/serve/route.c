@@ -63,6 +63,26 @@ static const char *reason_of(int status)
 	return "Internal Server Error";
 }
 
+bool serve_is_look(struct evhttp_request *request)
+{
+	return evhttp_request_get_command(request) & (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
+}
+
+void serve_reply(struct evhttp_request *request, int status)
+{
+	struct evbuffer *body = evhttp_request_get_output_buffer(request);
+	size_t size = evbuffer_get_length(body);
+	char length[24];
+
+	/* evhttp would send the body, and no length of it. */
+	if (size && evhttp_request_get_command(request) == EVHTTP_REQ_HEAD) {
+		snprintf(length, sizeof length, "%zu", size);
+		serve_set_header(request, "Content-Length", length);
+		evbuffer_drain(body, size);
+	}
+	evhttp_send_reply(request, status, reason_of(status), NULL);
+}
+
 void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 {
 	char note[120];
@@ -90,7 +110,7 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 	if (answer->closes)
 		serve_set_header(request, "Connection", "close");
 	if (evhttp_request_get_connection(request))
-		evhttp_send_reply(request, answer->status, reason_of(answer->status), NULL);
+		serve_reply(request, answer->status);
 	else
 		serve_head_refuse(request, answer->status, reason_of(answer->status));
 }
@@ -334,13 +354,12 @@ static bool has_type(struct evhttp_request *request, const char *type)
 	return length == strlen(type) && evutil_ascii_strncasecmp(said, type, length) == 0;
 }
 
-/* A verb that writes needs POST, any other GET; false: the request was refused. */
+/* A verb that writes needs POST, any other GET or HEAD; false: the request was refused. */
 static bool fits_method(struct evhttp_request *request, bool writes)
 {
-	enum evhttp_cmd_type method = evhttp_request_get_command(request);
-
-	if (method != (writes ? EVHTTP_REQ_POST : EVHTTP_REQ_GET)) {
-		serve_set_header(request, "Allow", writes ? "POST" : "GET");
+	if (writes ? evhttp_request_get_command(request) != EVHTTP_REQ_POST
+		   : !serve_is_look(request)) {
+		serve_set_header(request, "Allow", writes ? "POST" : "GET, HEAD");
 		serve_refuse(request, 405, "method", false, "expected %s here",
 			     writes ? "POST" : "GET");
 		return false;
@@ -642,8 +661,7 @@ static bool on_session(const struct serve_door *door, struct evhttp_request *req
 {
 	struct serve_caller caller;
 
-	if (strcmp(path, "/v1/session") != 0 ||
-	    evhttp_request_get_command(request) != EVHTTP_REQ_GET)
+	if (strcmp(path, "/v1/session") != 0 || !serve_is_look(request))
 		return false;
 	if (identify_caller(door, request, &caller))
 		serve_on_session(door->serve, request, &caller);
@@ -731,8 +749,7 @@ static void route_request(struct serve_door *door, struct serve_connection *conn
 			serve_on_mcp(door->serve, request, &caller);
 	} else if (strncmp(path, "/v1/", 4) != 0) {
 		/* The page holds no data, so it needs no token. */
-		if (guest || evhttp_request_get_command(request) != EVHTTP_REQ_GET ||
-		    !serve_on_page(door->serve, request, path))
+		if (guest || !serve_is_look(request) || !serve_on_page(door->serve, request, path))
 			serve_refuse(request, 404, "path", false, "no such path");
 	} else if (!on_thing(door, request, path + 4))
 		on_verb(door, request, rg_str(path + 4));

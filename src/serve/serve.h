@@ -95,6 +95,10 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 void serve_send(struct evhttp_request *request, struct serve_answer *answer);
 void serve_refuse(struct evhttp_request *request, int status, const char *kind, bool closes,
 		  const char *format, ...) RG_PRINTF(5, 6);
+/* Send what is in the output buffer; to HEAD only its length. */
+void serve_reply(struct evhttp_request *request, int status);
+/* Does it ask for something, and change nothing?  HEAD is a GET whose answer has no body. */
+bool serve_is_look(struct evhttp_request *request);
 void serve_set_header(struct evhttp_request *request, const char *name, const char *value);
 const char *serve_header(struct evhttp_request *request, const char *name);
 

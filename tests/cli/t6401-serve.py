@@ -42,17 +42,18 @@ METHOD_FIRST = ("/metrics", "/healthz", "/openapi.json")
 def expected(path, host, origin, site, method, kind, tcp):
     """The table: the first of these that is wrong decides."""
     right, is_open = ROUTES[path]
+    fits = method == right or (method == "HEAD" and right == "GET")
     if host not in ("localhost", "127.0.0.1:9"):
         return 403
     if origin not in (None, "http://localhost:1"):
         return 403
     if site not in (None, "same-origin", "none"):
         return 403
-    if tcp and not is_open and not (path in METHOD_FIRST and method != right):
+    if tcp and not is_open and not (path in METHOD_FIRST and not fits):
         return 401
     if path == "/mcp" and method in ("POST", "GET", "DELETE"):
         return {"GET": 405, "DELETE": 405}.get(method) or (400 if kind in JSON else 415)
-    if method != right:
+    if not fits:
         return 405
     if method == "POST" and kind not in JSON:
         return 415
@@ -84,6 +85,21 @@ for path, tcp in ((path, tcp) for path in ROUTES for tcp in (False, True)):
 check("all combinations are tried", tried > 8000, tried)
 equal("Host, Origin, Sec-Fetch-Site, method, type and token decide as the table says", wrong, [])
 equal("a GET does not write", server.get("/v1/send?to=bob")[1]["Allow"], "POST")
+equal("a POST does not look, but HEAD does", server.ask("POST", "/v1/count", {})[1]["Allow"], "GET, HEAD")
+
+
+def of_one(head):
+    """What is the same in two answers to the same question: all but the time."""
+    return {name: value for name, value in head.items() if name != "Date"}
+
+
+for path in ("/", "/healthz", "/v1/count", "/v1/session", "/v1/messages/none", "/nowhere", "/v1/send"):
+    looked, asked = server.ask("GET", path), server.ask("HEAD", path)
+    equal(f"HEAD {path} is as GET without a body", (asked[0], of_one(asked[1]), asked[2]), (looked[0], of_one(looked[1]), b""))
+equal("HEAD of events ends at once", server.ask("HEAD", "/v1/events")[:1], (200,))
+ONE = b" HTTP/1.1\r\nHost: localhost\r\n"
+said = converse(server.raw, [b"HEAD /healthz" + ONE + b"\r\n" + b"GET /healthz" + ONE + b"Connection: close\r\n\r\n"])
+equal("and the next answer follows its head", re.findall(rb"\r\n\r\n(.*?)(?:HTTP|$)", said, re.S), [b"", b'{"ok":true}'])
 status, headers, problem = server.ask("GET", "/v1/status", connection=server.tcp())
 equal("without a token TCP gives nothing", (status, headers["WWW-Authenticate"]), (401, "Bearer"))
 equal("a refusal is a problem of RFC 9457", (headers["Content-Type"], problem["type"], problem["status"]), ("application/problem+json", "urn:roger:error:token", 401))
