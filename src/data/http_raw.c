@@ -54,6 +54,7 @@ static enum rg_http_raw_state take_size(struct rg_http_raw *raw, char c)
 static enum rg_http_raw_state end_size(struct rg_http_raw *raw)
 {
 	raw->length = 0;
+	raw->chunks += raw->left;
 	return raw->left ? RG_RAW_CHUNK : RG_RAW_LAST_CR;
 }
 

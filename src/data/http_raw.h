@@ -30,6 +30,7 @@ struct rg_http_raw {
 	char word[20];	    /* how the line begins, in small letters */
 	size_t length;	    /* of the line, or the digits of a chunk's size */
 	uint64_t left;	    /* of the chunk */
+	uint64_t chunks;    /* bytes of all chunks so far, as their sizes say */
 };
 
 /* Check more bytes.  False, now and for all that follow: they can be read in two ways. */

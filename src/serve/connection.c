@@ -37,12 +37,12 @@ static void forget_bytes(struct serve_connection *connection)
 	connection->bytes = 0;
 }
 
-/* Keep a head until it is whole; at a door where anybody may come, it is judged then. */
+/* Keep a head until it is whole; it is judged then. */
 static void keep_head(struct serve_connection *connection, const struct evbuffer_iovec *part)
 {
 	size_t room = connection->head.maximum - connection->head.length;
 
-	if (connection->door->local || connection->judged)
+	if (connection->judged)
 		return;
 	rg_buf_add(&connection->head, part->iov_base, part->iov_len < room ? part->iov_len : room);
 	if (connection->raw.state <= RG_RAW_LINE_END)
@@ -62,6 +62,9 @@ static void scan_input(struct serve_connection *connection, struct evbuffer *inp
 	while (evbuffer_peek(input, -1, &place, &part, 1) > 0) {
 		rg_http_raw_take(&connection->raw, part.iov_base, part.iov_len);
 		keep_head(connection, &part);
+		if (!connection->refused &&
+		    connection->raw.chunks > connection->door->body_bytes_max)
+			serve_head_overflow(connection);
 		if (connection->refused)
 			return;
 		if (evbuffer_ptr_set(input, &place, part.iov_len, EVBUFFER_PTR_ADD) < 0)

@@ -2,9 +2,10 @@
  * head - refuse a request by its head alone, if its body is not worth reading.
  *
  * evhttp calls us when a request is whole, and first keeps up to 8 MiB of anybody who may connect
- * over TCP.  So the bytes of a connection are looked at as they come in (connection.c).  Once a
- * head is whole and a body follows, it must pass the rules that the request must pass later.  If
- * not, it is answered at once, and the rest is thrown away, up to a bound.
+ * over TCP; and what it refuses by itself, it refuses in HTML.  So the bytes of a connection are
+ * looked at as they come in (connection.c).  Once a head is whole and a body follows, it must pass
+ * the rules that the request must pass later.  If not, it is answered at once, and the rest is
+ * thrown away, up to a bound.
  */
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -97,6 +98,16 @@ void serve_head_judge(struct serve_connection *connection)
 	evhttp_request_free(request);
 	rg_buf_deinit(&connection->head);
 	rg_buf_init(&connection->head, SERVE_HEAD_KEPT_MAX);
+}
+
+void serve_head_overflow(struct serve_connection *connection)
+{
+	struct evhttp_request *request = evhttp_request_new(NULL, connection);
+
+	if (!request)
+		return;
+	serve_refuse_length(connection, request);
+	evhttp_request_free(request);
 }
 
 void serve_head_refuse(struct evhttp_request *request, int status, const char *reason)

@@ -34,7 +34,11 @@ static int open_door(struct serve *serve, int fd, bool local, struct roger_err *
 		close(fd);
 		return rg_fail_memory(err);
 	}
-	*door = (struct serve_door){ .next = serve->doors, .serve = serve, .local = local };
+	*door = (struct serve_door){ .next = serve->doors,
+				     .serve = serve,
+				     .local = local,
+				     .body_bytes_max = local ? SERVE_BODY_BYTES_MAX
+							     : SERVE_BODY_BYTES_MAX_TCP };
 	serve->doors = door;
 	door->http = evhttp_new(serve->base);
 	door->listener =
@@ -44,13 +48,10 @@ static int open_door(struct serve *serve, int fd, bool local, struct roger_err *
 		return rg_fail(err, ROGER_EIO, errno, "listen");
 	evconnlistener_set_error_cb(door->listener, on_accept_error);
 	evhttp_set_bevcb(door->http, serve_connection_new, door);
-	evhttp_set_allowed_methods(door->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD |
-						       EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
-						       EVHTTP_REQ_OPTIONS | EVHTTP_REQ_PATCH |
-						       EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT);
+	/* All, also those that HTTP does not know: evhttp would refuse them in HTML. */
+	evhttp_set_allowed_methods(door->http, UINT16_MAX);
 	evhttp_set_max_headers_size(door->http, SERVE_HEAD_BYTES_MAX);
-	evhttp_set_max_body_size(door->http,
-				 local ? SERVE_BODY_BYTES_MAX : SERVE_BODY_BYTES_MAX_TCP);
+	evhttp_set_max_body_size(door->http, (ssize_t)door->body_bytes_max);
 	evhttp_set_timeout(door->http, SERVE_IDLE_MS / 1000);
 	evhttp_set_gencb(door->http, serve_on_request, door);
 	return ROGER_OK;

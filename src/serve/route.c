@@ -52,6 +52,7 @@ static const char *reason_of(int status)
 		{ 413, "Content Too Large" },
 		{ 415, "Unsupported Media Type" },
 		{ 422, "Unprocessable Content" },
+		{ 501, "Not Implemented" },
 		{ 503, "Service Unavailable" },
 		{ 507, "Insufficient Storage" },
 	};
@@ -231,6 +232,11 @@ static bool passes_gate(struct serve_door *door, struct serve_connection *connec
 	fault = fault_of(connection, request, fields, &head);
 	if (fault) {
 		serve_refuse(request, 400, "head", true, "%s", fault);
+		return false;
+	}
+	/* PATCH is the last one that evhttp has a name for. */
+	if (evhttp_request_get_command(request) > EVHTTP_REQ_PATCH) {
+		serve_refuse(request, 501, "method", true, "expected a method of HTTP");
 		return false;
 	}
 	fault = rg_http_head_foreign(&head, &allowed);
@@ -767,15 +773,20 @@ static bool fits_login(struct evhttp_request *request)
 	return false;
 }
 
-/* evhttp would refuse it by itself, in HTML. */
-static void fits_length(struct evhttp_request *request)
+void serve_refuse_length(const struct serve_connection *connection, struct evhttp_request *request)
+{
+	serve_refuse(request, 413, "length", true, "expected a body of at most %d MiB",
+		     (int)(connection->door->body_bytes_max >> 20));
+}
+
+static void check_length(const struct serve_connection *connection, struct evhttp_request *request)
 {
 	const char *length = serve_header(request, "Content-Length");
 	int64_t bytes;
 
-	if (length && rg_str_number(rg_str(length), &bytes) && bytes > SERVE_BODY_BYTES_MAX_TCP)
-		serve_refuse(request, 413, "length", true, "expected a body of at most %d MiB",
-			     SERVE_BODY_BYTES_MAX_TCP >> 20);
+	if (length && rg_str_number(rg_str(length), &bytes) &&
+	    bytes > (int64_t)connection->door->body_bytes_max)
+		serve_refuse_length(connection, request);
 }
 
 void serve_admit(struct serve_connection *connection, struct evhttp_request *request)
@@ -787,6 +798,10 @@ void serve_admit(struct serve_connection *connection, struct evhttp_request *req
 
 	if (!passes_gate(door, connection, request))
 		return;
+	if (door->local) {
+		check_length(connection, request);
+		return;
+	}
 	door = find_door(door, request, &path);
 	if (!door)
 		return;
@@ -800,7 +815,7 @@ void serve_admit(struct serve_connection *connection, struct evhttp_request *req
 	if (identify_caller(door, request, &caller) &&
 	    (!verb || (fits_method(request, verb->flags & ROGER_WRITES) &&
 		       check_right(&caller, verb, request))))
-		fits_length(request);
+		check_length(connection, request);
 }
 
 void serve_on_request(struct evhttp_request *request, void *door_)

@@ -72,6 +72,7 @@ struct serve_door {
 	struct evhttp *http;
 	struct evconnlistener *listener;
 	bool local; /* a unix socket: whoever connects is the user that we are */
+	size_t body_bytes_max;
 };
 
 /* ---------------------------------------------------------------- answers -- */
@@ -329,9 +330,9 @@ struct serve_connection {
 	int64_t seen_ms;
 	size_t bytes; /* bytes of that request */
 	struct rg_http_raw raw;
-	struct rg_buf head;   /* over TCP: the head that is on its way in */
+	struct rg_buf head;   /* that is on its way in */
 	bool judged;	      /* the head was judged: a body may come, or there is none */
-	bool refused;	      /* it was refused by its head, so the rest is thrown away */
+	bool refused;	      /* it was refused before it was whole, so the rest is thrown away */
 	size_t thrown;	      /* bytes thrown away */
 	int64_t mcp_began_ns; /* when a request to /mcp began that is being answered; 0: none */
 	bool busy;	      /* a request is being answered */
@@ -439,9 +440,12 @@ bool serve_is_elsewhere(const struct serve *serve);
 
 /* head.c: a whole head is there: let a body come, or refuse the request. */
 void serve_head_judge(struct serve_connection *connection);
+/* Refuse a body in chunks that has grown too long. */
+void serve_head_overflow(struct serve_connection *connection);
 void serve_head_refuse(struct evhttp_request *request, int status, const char *reason);
 /* route.c: check a request that is only a head; it is answered if it is refused. */
 void serve_admit(struct serve_connection *connection, struct evhttp_request *request);
+void serve_refuse_length(const struct serve_connection *connection, struct evhttp_request *request);
 
 /* guest.c: open the workspaces that the host's options name. */
 RG_CHECKED int serve_guests_open(struct serve *host, const struct roger_config_reply *config,

@@ -23,9 +23,9 @@ def head(path="/v1/send", *fields, length=8 * MIB, token=None, kind="application
     return "\r\n".join(lines + ["", ""]).encode()
 
 
-def answer(raw, more=b""):
+def answer(raw, more=b"", tcp=True):
     """Status and body of the answer to a head, with nothing behind it; then what is still sent does no harm."""
-    with server.raw(tcp=True) as client:
+    with server.raw(tcp=tcp) as client:
         client.sendall(raw)
         said = b""
         while b"\r\n\r\n" not in said or b"}" not in said:
@@ -67,6 +67,19 @@ for what, raw, status in (
     got, said = answer(raw, b"x" * 100)
     equal(f"{what}: {status} before the body is sent", got, status)
     check(f"{what}: in words, and once", b"urn:roger:error:" in said and said.count(b"HTTP/1.1") == 1, said)
+
+# What libevent would refuse by itself, it would refuse in HTML.
+for tcp, limit in ((False, 64 * MIB), (True, 8 * MIB)):
+    for what, raw, status in (
+        ("an unknown method", head(token=act, length=0).replace(b"POST", b"BREW"), 501),
+        ("an unknown method, on the page", head("/", token=act, length=0).replace(b"POST", b"BREW"), 501),
+        ("an odd expectation", head("/v1/send", "Expect: 200-ok", token=act), 400),
+        ("more than it takes", head(token=act, length=limit + 1), 413),
+        ("a chunk that is too long", head(token=act, length=None) + b"%x\r\n" % (limit + 1), 413),
+        ("chunks that become too long", head(token=act, length=None) + b"2\r\n{}\r\n%x\r\n" % (limit - 1), 413),
+    ):
+        got, said = answer(raw, b"x" * 100, tcp)
+        check(f"{what}, {'TCP' if tcp else 'socket'}: {status} in JSON, and once", got == status and b"urn:roger:error:" in said and said.count(b"HTTP/1.1") == 1, said)
 
 
 def resident():
