@@ -223,6 +223,9 @@ sed -i 's/"forwardEvidence": ".*"/"forwardEvidence": "'"$_unread"'"/' $runs/run-
 damage "evidence that nobody read" run "nobody read" state/subagent-delivery-watchdog/run-1.json 0
 cp $runs/run-1.json $runs/run-3.json
 damage "a document under another name" run "runId" state/subagent-delivery-watchdog/run-3.json 0
+mv $runs/run-2.json elsewhere.json && ln -s ../../../elsewhere.json $runs/run-2.json
+is "a link is one breach" "$(roger doctor --json | json '[b["kind"] for b in d["breaches"]]')" '["place"]'
+damage "a link to a document" place "symbolic link" state/subagent-delivery-watchdog/run-2.json 0
 sed -i 's/"expectedBy": ".*"/"expectedBy": "'"$(json 'd["dispatchAt"]' <$runs/run-2.json)"'"/' $runs/run-2.json
 found "a status that time has overtaken" note run "it says active" state/subagent-delivery-watchdog/run-2.json 0
 exits 0 "is written down" roger doctor --fix -q

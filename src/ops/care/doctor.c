@@ -116,6 +116,21 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 	return r;
 }
 
+/* What stands in the place of a document and is no file, such as a link, was told already. */
+static bool is_told(const struct roger_breach_list *told, struct roger_str file)
+{
+	size_t i;
+
+	for (i = 0; i < told->count; i++)
+		if (told->items[i].kind == ROGER_BREACH_PLACE &&
+		    told->items[i].severity == ROGER_DAMAGE &&
+		    told->items[i].file.length == sizeof RG_RUNS_SHOWN + file.length &&
+		    rg_str_begins(told->items[i].file, RG_RUNS_SHOWN "/") &&
+		    rg_str_ends(told->items[i].file, file.data))
+			return true;
+	return false;
+}
+
 static int judge_runs(struct examining *examining, struct roger_err *err)
 {
 	const struct roger_run_trouble *troubles = examining->list.troubles.items;
@@ -135,7 +150,9 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 			r = tell_stale(examining, &examining->list.documents[i], err);
 	}
 	for (i = 0; i < examining->list.troubles.count && r == ROGER_OK; i++)
-		r = tell_run(examining, troubles[i].file, ROGER_DAMAGE, troubles[i].what.data, err);
+		if (!is_told(&examining->reply->breaches, troubles[i].file))
+			r = tell_run(examining, troubles[i].file, ROGER_DAMAGE,
+				     troubles[i].what.data, err);
 	examining->reply->runs = (int64_t)(examining->list.count + examining->list.troubles.count);
 	return r;
 }
