@@ -102,6 +102,7 @@ is_error 64 usage "no recipient" roger send --as plan --json
 is_error 64 usage "no agent" roger inbox --json
 is_error 64 usage "an unknown option" roger list --json --bogus
 is_error 64 usage "an unknown option before --json" roger list --bogus --json
+is_error 65 data "a -- that is the value of an option" roger list --since -- --json
 is_error 64 usage "an unknown command" roger bogus --json
 is_error 64 usage "no command" roger --json
 is_error 64 usage "an unknown option, and no command" roger --json --bogus
