@@ -769,7 +769,9 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 	case ROGER_SPAN:
 		if (!rg_clock_read_span(text, &number))
 			return fail_expected(field, rg_clock_span_forms, err);
-		/* In a request 0 means "not given", so an empty span becomes 1 ms. */
+		if (!number && !(field->flags & ROGER_WAITS))
+			return fail_expected(field, "a span of 1ms or more", err);
+		/* In a request 0 means "not given", so not to wait becomes to wait for 1 ms. */
 		*(int64_t *)at = number ? number : 1;
 		return ROGER_OK;
 	case ROGER_BOOL:

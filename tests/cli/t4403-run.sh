@@ -219,6 +219,9 @@ PY
 is "one of a write of ours is not" "$(cat code) $(member childExit big)" "5 5"
 
 # A limit.
+exits 65 "a limit of no time is none" roger run --run none --as lead --timeout 0 -q -- touch begun
+like "is told" "$err" "timeout: expected a span of 1ms or more"
+is "and nothing began" "$(ls begun 2>/dev/null)" ""
 exits 143 "one that hangs is told to end" roger run --run hang --as lead --timeout 300ms -q -- sleep 20
 like "and its owner why" "$(told hang)" "signal 15 after the limit of 300ms"
 exits 137 "one that does not listen is killed" roger run --run deaf --as lead --timeout 300ms --grace 200ms -q -- \

@@ -35,6 +35,7 @@ struct sample {
 	int colour;
 	int64_t when_ms;
 	int64_t span_ms;
+	int64_t wait_ms;
 	struct roger_str object;
 	struct roger_strs texts;
 	struct pairs pairs;
@@ -62,6 +63,7 @@ static const struct roger_field sample_fields[] = {
 	{ "colour", ROGER_ENUM, AT(colour), 0, colours, NULL, NULL },
 	{ "when", ROGER_TIME, AT(when_ms), 0, NULL, NULL, NULL },
 	{ "span", ROGER_SPAN, AT(span_ms), 0, NULL, NULL, NULL },
+	{ "wait", ROGER_SPAN, AT(wait_ms), ROGER_SPARE | ROGER_WAITS, NULL, NULL, NULL },
 	{ "object", ROGER_OBJECT, AT(object), 0, NULL, NULL, NULL },
 	{ "texts", ROGER_TEXTS, AT(texts), 0, NULL, NULL, NULL },
 	{ "pairs", ROGER_RECORDS, AT(pairs), 0, NULL, &pair_record, NULL },
@@ -560,6 +562,7 @@ static void words_set_members(void **state)
 	assert_int_equal(set(&sample, arena, "colour", "green"), ROGER_OK);
 	assert_int_equal(set(&sample, arena, "when", "10s"), ROGER_OK);
 	assert_int_equal(set(&sample, arena, "span", "2m"), ROGER_OK);
+	assert_int_equal(set(&sample, arena, "wait", "0"), ROGER_OK);
 	assert_int_equal(set(&sample, arena, "object", " {\"a\" : 1} "), ROGER_OK);
 	assert_int_equal(set(&sample, arena, "texts", "one"), ROGER_OK);
 	assert_int_equal(set(&sample, arena, "texts", "two"), ROGER_OK);
@@ -570,6 +573,7 @@ static void words_set_members(void **state)
 	assert_int_equal(sample.colour, 1);
 	assert_int_equal(sample.when_ms, 990000);
 	assert_int_equal(sample.span_ms, 120000);
+	assert_int_equal(sample.wait_ms, 1);
 	assert_true(rg_str_is(sample.object, "{\"a\":1}"));
 	assert_int_equal(sample.texts.count, 2);
 	assert_true(rg_str_is(sample.texts.items[1], "two"));
@@ -589,6 +593,7 @@ static void wrong_words_are_refused(void **state)
 	assert_int_equal(set(&sample, arena, "colour", "pink"), ROGER_EDATA);
 	assert_int_equal(set(&sample, arena, "when", "soon"), ROGER_EDATA);
 	assert_int_equal(set(&sample, arena, "span", "long"), ROGER_EDATA);
+	assert_int_equal(set(&sample, arena, "span", "0s"), ROGER_EDATA);
 	assert_int_equal(set(&sample, arena, "object", "[]"), ROGER_EDATA);
 	assert_int_equal(set(&sample, arena, "object", "{\"a\":1,\"a\":2}"), ROGER_EDATA);
 	assert_int_equal(set(&sample, arena, "texts", "\xff"), ROGER_EDATA);
