@@ -21,9 +21,12 @@ static void print_wake(const struct cli_run *run)
 
 	for (i = 0; i < reply->attempts.count; i++) {
 		attempt = &reply->attempts.items[i];
-		cli_say("%w  %t  %S%t%. after %d ms  %d unread, attempt %d\n",
-			attempt->started_at_ms, attempt->agent, attempt->ok ? CLI_GREEN : CLI_RED,
-			attempt->ended, attempt->took_ms, attempt->count, attempt->attempt);
+		cli_say("%w  %t  %S%t%.", attempt->started_at_ms, attempt->agent,
+			attempt->ok ? CLI_GREEN : CLI_RED, attempt->ended);
+		/* How another one ended may say how long it took. */
+		if (attempt->ok)
+			cli_say(" after %d ms", attempt->took_ms);
+		cli_say("  %d unread, attempt %d\n", attempt->count, attempt->attempt);
 		if (!is_test(run) || !attempt->count)
 			continue;
 		if (attempt->looked)

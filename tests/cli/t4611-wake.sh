@@ -172,7 +172,7 @@ for agent in $agents; do
 done
 exits 0 "every kind of broken command" roger wake --once
 is "each was tried" "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 9
-for line in 'gone  exit 127, not found' 'fails  exit 1' 'hangs  killed after 300 ms' 'folder  exit 126, cannot be run' \
+for line in 'gone  exit 127, not found' 'fails  exit 1' 'hangs  killed after 300 ms  1 unread, attempt 1' 'folder  exit 126, cannot be run' \
 	'forks  killed after 300 ms' 'deaf  killed after 300 ms' 'killer  signal 9' 'a/b:c@d_e.f-g  exit 0'; do
 	like "$line" "$out" "$line"
 done
