@@ -18,7 +18,8 @@
 #include "base/clock.h"
 #include "remote/remote.h"
 
-enum { HEAD_BYTES_MAX = 64 << 10, READ_BYTES = 16 << 10, TELL_MS = 500, CONNECT_MS = 5000 };
+enum { HEAD_BYTES_MAX = 64 << 10, READ_BYTES = 16 << 10 };
+enum { TELL_MS = 500, CONNECT_MS = 5000, QUEUE_MS = 20 };
 
 struct line_in {
 	int fd;
@@ -34,18 +35,20 @@ struct line_in {
 static int connect_to(const struct sockaddr *address, socklen_t length, int64_t wait_ms)
 {
 	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const int64_t until_ms = rg_clock_monotonic_ms() + wait_ms;
 	struct pollfd ready = { fd, POLLOUT, 0 };
 	socklen_t size = sizeof errno;
-	int error = 0;
+	int error;
 
-	if (fd < 0 || connect(fd, address, length) == 0)
+	if (fd < 0)
 		return fd;
-	/* A unix socket returns EAGAIN when its server is busy. */
-	if (errno != EINPROGRESS && errno != EAGAIN)
-		error = errno;
-	else if (poll(&ready, 1, (int)wait_ms) <= 0)
+	/* A unix socket whose queue is full says EAGAIN, and no event tells when it has room. */
+	while ((error = connect(fd, address, length) == 0 ? 0 : errno) == EAGAIN &&
+	       rg_clock_monotonic_ms() < until_ms && !remote_is_interrupted())
+		rg_clock_sleep(QUEUE_MS);
+	if (error == EAGAIN || (error == EINPROGRESS && poll(&ready, 1, (int)wait_ms) <= 0))
 		error = ETIMEDOUT;
-	else
+	else if (error == EINPROGRESS)
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
 	if (!error)
 		return fd;

@@ -430,6 +430,16 @@ gone = f"http://127.0.0.1:{nobody.getsockname()[1]}"
 for words in (("list",), SEND, ("ack", "x", "--as", "bob")):
     equal(f"without a connection {words[0]} ends with 75", remote(*words, server=gone).returncode, 75)
 check("and a send says that nothing was done", "nothing was done" in remote(*SEND, server=gone).stderr)
+crowded, waiting = socket.socket(socket.AF_UNIX), []
+crowded.bind(f"{FOLDER.name}/crowded")
+crowded.listen(0)
+queue = []
+while not queue or queue[-1] == 0:
+    waiting.append(socket.socket(socket.AF_UNIX))
+    waiting[-1].setblocking(False)
+    queue.append(waiting[-1].connect_ex(f"{FOLDER.name}/crowded"))
+ended = remote(*SEND, server=f"unix:{FOLDER.name}/crowded")
+check("nor does one that stands in a queue until its time is up", ended.returncode == 75 and "nothing was done" in ended.stderr, (ended.returncode, ended.stderr))
 equal("as an object, where that was asked for", json.loads(remote(*SEND, "--json", server=gone).stderr)["error"]["retryable"], True)
 
 for waiter in waiters:
