@@ -159,14 +159,15 @@ int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_fo
 }
 
 /* Move *at back to just after the last byte that is (or, with newline false, is not) a newline; 0
- * if there is no such byte. */
+ * if there is no such byte.  It stops behind more bytes than a line may have. */
 static int go_back(const struct rg_bytes *bytes, bool newline, uint64_t *at, struct roger_err *err)
 {
+	const uint64_t last = *at > RG_LINE_BYTES_MAX ? *at - RG_LINE_BYTES_MAX - 1 : 0;
 	char piece[4096];
 	size_t want, got;
 	int r;
 
-	while (*at) {
+	while (*at > last) {
 		want = *at < sizeof piece ? (size_t)*at : sizeof piece;
 		r = bytes->read(bytes, *at - want, piece, want, &got, err);
 		if (r == ROGER_OK && got < want)
@@ -195,12 +196,12 @@ int rg_lines_last(const struct rg_bytes *bytes, uint64_t size, struct rg_buf *ou
 	start = end;
 	if (r == ROGER_OK)
 		r = go_back(bytes, true, &start, err);
-	if (r < 0 || start == end)
-		return r;
-	if (end - start > RG_LINE_BYTES_MAX) {
+	if (r == ROGER_OK && (size - end > RG_LINE_BYTES_MAX || end - start > RG_LINE_BYTES_MAX)) {
 		rg_buf_add_char(out, '?');
 		return ROGER_OK;
 	}
+	if (r < 0 || start == end)
+		return r;
 	room = rg_buf_room(out, (size_t)(end - start));
 	if (!room)
 		return rg_fail_memory(err);

@@ -48,7 +48,7 @@ RG_CHECKED int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, b
 			     struct roger_err *err);
 
 /* Put the last non-empty whole line of the first size bytes into out, without its newline. No such
- * line: out stays empty.  Too long to read: out is "?". */
+ * line: out stays empty.  It, or what follows it, is longer than a line may be: out is "?". */
 RG_CHECKED int rg_lines_last(const struct rg_bytes *bytes, uint64_t size, struct rg_buf *out,
 			     struct roger_err *err);
 

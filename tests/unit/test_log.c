@@ -341,6 +341,15 @@ static void expect_last(struct folder *folder, const char *expected)
 	rg_buf_deinit(&text);
 }
 
+/* Add NULs, which need no room on the disk. */
+static void grow(struct folder *folder, int64_t bytes)
+{
+	int file = openat(folder->open, NAME, O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(ftruncate(file, folder_size(folder, NAME) + bytes), 0);
+	close(file);
+}
+
 static void the_last_whole_line(void **state)
 {
 	struct folder *folder = *state;
@@ -371,6 +380,13 @@ static void the_last_whole_line(void **state)
 		expect_last(folder, "two");
 		free(text);
 	}
+	/* What has no end is looked at as far as a line may be long. */
+	grow(folder, RG_LINE_BYTES_MAX - 1);
+	expect_last(folder, "two");
+	grow(folder, 1);
+	expect_last(folder, "?");
+	grow(folder, INT64_C(1) << 40);
+	expect_last(folder, "?");
 }
 
 /* -------------------------------------------------------------- purging -- */
