@@ -355,6 +355,7 @@ static bool open_workspace(const struct cli_run *run, struct hook *hook)
 	const char *project = getenv("CLAUDE_PROJECT_DIR");
 	struct roger_err err = { 0 };
 	const char *why = err.message;
+	struct roger_str name;
 	int64_t pid;
 	int r;
 
@@ -374,8 +375,8 @@ static bool open_workspace(const struct cli_run *run, struct hook *hook)
 		say_trouble(hook, why);
 	if (r == ROGER_OK && !*why && hook->unnamed) {
 		cli_tool_above(&pid);
-		hook->request.agent =
-			rg_name_by_itself(hook->roger, hook->request.agent, pid, hook->own_name);
+		name = rg_name_by_itself(hook->roger, hook->request.agent, pid, hook->own_name);
+		hook->request.agent = name.length ? name : hook->request.agent;
 	}
 	return r == ROGER_OK && !*why;
 }

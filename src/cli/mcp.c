@@ -137,20 +137,29 @@ static struct roger_str name_by_client(const struct mcp_session *session, const 
 	return rg_str_is(said, "all") ? RG_STR("") : said;
 }
 
-/* Return the agent's own name.  make_instructions() may have found it: looking at the parent
- * processes again would find the same. */
-static struct roger_str find_own_name(const struct mcp_session *session, struct roger_str tool,
-				      char to[RG_OWN_NAME_BYTES])
+/* Return the agent's own name, which is looked for until it is found; a server that is down does
+ * not tell it. */
+static struct roger_str find_own_name(struct mcp_session *session, struct roger *roger,
+				      struct roger_str tool, char to[RG_OWN_NAME_BYTES])
 {
+	static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
+	struct roger_str name;
 	int64_t pid;
 
-	if (rg_str_is(tool, session->tool_name))
-		return rg_str(session->own_name);
-	cli_tool_above(&pid);
-	return rg_name_by_itself(session->roger, tool, pid, to);
+	pthread_mutex_lock(&looking);
+	if (!rg_str_is(tool, session->tool_name)) {
+		cli_tool_above(&pid);
+		name = rg_name_by_itself(roger, tool, pid, to);
+		snprintf(session->own_name, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(name));
+		if (name.length)
+			snprintf(session->tool_name, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(tool));
+	}
+	snprintf(to, RG_OWN_NAME_BYTES, "%.*s", RG_OWN_NAME_BYTES - 1, session->own_name);
+	pthread_mutex_unlock(&looking);
+	return *to ? rg_str(to) : tool;
 }
 
-struct roger_str mcp_agent_of(const struct mcp_session *session, const char *caller,
+struct roger_str mcp_agent_of(struct mcp_session *session, struct roger *roger, const char *caller,
 			      const char *client_name, char to[MCP_AGENT_BYTES])
 {
 	struct roger_str said = word_in(caller, 1);
@@ -160,8 +169,8 @@ struct roger_str mcp_agent_of(const struct mcp_session *session, const char *cal
 		return session->launched;
 	if (!said.length) {
 		said = name_by_client(session, client_name, plain);
-		if (said.length && session->roger && !session->shared)
-			said = find_own_name(session, said, own);
+		if (said.length && roger && !session->shared)
+			said = find_own_name(session, roger, said, own);
 	}
 	snprintf(to, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(said));
 	return rg_str(to);
@@ -175,8 +184,8 @@ void mcp_fail_nameless(struct roger_mcp_call *call)
 
 bool mcp_name_caller(struct mcp_session *session, struct roger_mcp_call *call)
 {
-	session->agent = mcp_agent_of(session, roger_mcp_caller(call), roger_mcp_client_name(call),
-				      session->agent_name);
+	session->agent = mcp_agent_of(session, session->roger, roger_mcp_caller(call),
+				      roger_mcp_client_name(call), session->agent_name);
 	if (!session->agent.length)
 		mcp_fail_nameless(call);
 	return session->agent.length;
@@ -201,20 +210,12 @@ const char *mcp_distrust(struct mcp_session *session, struct roger **roger)
 static const char *make_instructions(const char *caller, const char *client_name, void *session_)
 {
 	struct mcp_session *session = session_;
-	char name[MCP_AGENT_BYTES], plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
-	struct roger_str agent, tool;
+	char name[MCP_AGENT_BYTES];
+	struct roger_str agent;
 	/* In roger serve each tool reports distrust, since the loop must not wait for files. */
 	const char *why = session->shared ? "" : mcp_distrust(session, &session->roger);
 
-	/* This runs before any call, and so before there are other threads. */
-	tool = name_by_client(session, client_name, plain);
-	if (tool.length && !rg_str_is(tool, session->tool_name) && session->roger &&
-	    !session->shared && !session->launched.length) {
-		snprintf(session->own_name, MCP_AGENT_BYTES, "%.*s",
-			 RG_STR_ARGS(find_own_name(session, tool, own)));
-		snprintf(session->tool_name, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(tool));
-	}
-	agent = mcp_agent_of(session, caller, client_name, name);
+	agent = mcp_agent_of(session, session->roger, caller, client_name, name);
 	snprintf(session->instructions, sizeof session->instructions,
 		 "Messages between agents, kept on disk. %s%.*s%sLook into inbox when you "
 		 "begin and when you are done; ack what you have dealt with. Messages are from "

@@ -66,7 +66,7 @@ struct mcp_session {
 	struct roger_str agent;	   /* the caller of the present call; ends with a NUL */
 	char agent_name[MCP_AGENT_BYTES];
 	/* For a client without a name from the launch: its tool's name, and the name that it got;
-	 * set before the first call. */
+	 * "": not yet. */
 	char tool_name[MCP_AGENT_BYTES], own_name[MCP_AGENT_BYTES];
 	char instructions[1100];
 	char why[500];			      /* why no tool works; "": they work */
@@ -99,9 +99,9 @@ bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent);
 /*
  * Return the agent of a client with that name, or "" if it is unknown; the name is kept in to,
  * unless the launch gave it.  Setup writes --for TOOL into files that other tools read, too, so a
- * client that calls itself another known tool is believed.
+ * client that calls itself another known tool is believed.  The handle is of this thread.
  */
-struct roger_str mcp_agent_of(const struct mcp_session *session, const char *caller,
+struct roger_str mcp_agent_of(struct mcp_session *session, struct roger *roger, const char *caller,
 			      const char *client_name, char to[MCP_AGENT_BYTES]);
 
 /* Set session->agent to the caller; false: unknown, and the call was answered. */

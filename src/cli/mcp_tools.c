@@ -465,8 +465,12 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 	struct mcp_session own = { .server = tool.session->server,
 				   .workspace = tool.session->workspace };
 
-	own.agent = mcp_agent_of(tool.session, roger_mcp_caller(call), roger_mcp_client_name(call),
-				 own.agent_name);
+	if (!mcp_open(&own, call)) {
+		roger_close(own.roger);
+		return;
+	}
+	own.agent = mcp_agent_of(tool.session, own.roger, roger_mcp_caller(call),
+				 roger_mcp_client_name(call), own.agent_name);
 	tool.session = &own;
 	if (!own.agent.length)
 		mcp_fail_nameless(call);

@@ -80,7 +80,8 @@ int rg_workspace_id(const char *root, char to[RG_WORKSPACE_ID_BYTES], struct rog
 
 /*
  * The name of an agent of which only the tool is known: its token's, or one for each git worktree
- * and living process of the tool (pid; 0: not known).  Returns a text in `to`, or tool itself.
+ * and living process of the tool (pid; 0: not known).  Returns a text in `to`, tool itself, or "":
+ * the server does not answer.
  */
 enum { RG_OWN_NAME_BYTES = 132 };
 struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,

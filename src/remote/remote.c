@@ -91,20 +91,22 @@ struct roger_str remote_name(struct remote *remote, struct roger_str tool, char 
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_server_session session = { 0 };
 	struct remote_answer answer = { 0 };
+	struct roger_str name = { "", 0 };
 	struct roger_err err = { 0 };
 	const struct rg_json *json;
 
-	if (arena && *remote->place->token &&
-	    remote_ask(remote, &request, &answer, &err) == ROGER_OK &&
+	if (!*remote->place->token)
+		return tool;
+	if (arena && remote_ask(remote, &request, &answer, &err) == ROGER_OK &&
 	    rg_json_read_within(rg_buf_str(&answer.body), arena, &json, NULL) == ROGER_OK &&
 	    rg_answer_decode(&rg_server_session_record, rg_json_root(json), &session, arena,
-			     NULL) == ROGER_OK &&
-	    session.right != RG_ADMINISTER && rg_name_valid(session.name)) {
+			     NULL) == ROGER_OK) {
 		snprintf(to, size, "%.*s", RG_STR_ARGS(session.name));
-		tool = rg_str(to);
+		name = session.right != RG_ADMINISTER && rg_name_valid(session.name) ? rg_str(to)
+										     : tool;
 	}
 	rg_buf_deinit(&answer.body);
-	return tool;
+	return name;
 }
 
 void remote_interrupt(void)

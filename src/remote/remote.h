@@ -98,7 +98,7 @@ struct remote {
  * ROGER_SERVER, with their tokens.  ROGER_EENGINE with the member wire: this program cannot. */
 RG_CHECKED int remote_open(const char *socket, struct remote **ret_remote, struct roger_err *err);
 struct remote *remote_close(struct remote *remote);
-/* The agent that the token belongs to, in `to`; tool: it is of no one agent, or not known. */
+/* The agent that the token belongs to, in `to`; tool: it is of no one agent; "": not known. */
 struct roger_str remote_name(struct remote *remote, struct roger_str tool, char *to, size_t size);
 /* Call a verb, as roger_call() does. */
 RG_CHECKED int remote_call(struct remote *remote, const struct roger_op *op, const void *request,
