@@ -258,17 +258,19 @@ int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **r
 	return r;
 }
 
-static enum rg_git_state look_at_git(struct rg_workspace *workspace)
+static int look_at_git(struct rg_workspace *workspace, enum rg_git_state *ret_state,
+		       struct roger_err *err)
 {
 	struct rg_trust *trust = workspace->trust;
-	enum rg_git_state state = RG_GIT_UNKNOWN;
 	struct roger_str sha256 = { "", 0 };
+	enum rg_git_state state;
 	struct roger_strs files;
+	int r;
 
-	if (rg_storage_tracked(workspace->config, workspace->root, trust->places, trust->memory,
-			       &state, &files, &sha256, NULL) < 0)
-		return RG_GIT_UNKNOWN;
-	return rg_trust_judge_git(trust, state, sha256);
+	r = rg_storage_tracked(workspace->config, workspace->root, trust->places, trust->memory,
+			       &state, &files, &sha256, err);
+	*ret_state = r < 0 ? RG_GIT_UNKNOWN : rg_trust_judge_git(trust, state, sha256);
+	return r;
 }
 
 const char *rg_workspace_distrust(struct rg_workspace *workspace)
@@ -276,17 +278,22 @@ const char *rg_workspace_distrust(struct rg_workspace *workspace)
 	const struct rg_trust *trust;
 	enum rg_git_state git = RG_GIT_CLEAR;
 	struct rg_file_facts open;
+	struct roger_err err;
+	int r;
 
 	if (rg_file_examine(workspace->data, ".", &open, NULL) == ROGER_OK &&
 	    rg_file_inode(workspace->data_path) != open.inode)
 		return "the workspace was removed, moved or made anew; start this program again";
 	workspace->trust = rg_trust_free(workspace->trust);
-	if (rg_workspace_trust(workspace, &trust, NULL) < 0)
-		return "out of memory";
-	if (trust->mailbox && !trust->moved)
-		git = look_at_git(workspace);
+	r = rg_workspace_trust(workspace, &trust, &err);
+	if (r == ROGER_OK && trust->mailbox && !trust->moved)
+		r = look_at_git(workspace, &git, &err);
 	workspace->git_busy = git == RG_GIT_BUSY;
-	rg_trust_say(trust, git, workspace->distrust);
+	if (r < 0)
+		snprintf(workspace->distrust, RG_DISTRUST_BYTES, "%.*s", RG_DISTRUST_BYTES - 1,
+			 err.message);
+	else
+		rg_trust_say(trust, git, workspace->distrust);
 	return workspace->distrust;
 }
 
@@ -311,7 +318,7 @@ void rg_workspace_compare(struct rg_workspace *workspace)
 	workspace->compared = true;
 	if (rg_workspace_trust(workspace, &trust, NULL) == ROGER_OK && trust->mailbox) {
 		if (trust->moved || is_made_by_others(workspace))
-			git = look_at_git(workspace);
+			(void)!look_at_git(workspace, &git, NULL);
 		workspace->exposed = git == RG_GIT_TRACKS;
 		if (!workspace->notice[0] && (trust->moved || workspace->exposed))
 			rg_trust_say(trust, git, workspace->notice);

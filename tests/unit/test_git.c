@@ -2,6 +2,7 @@
 #include "folder.h"
 #include "harsh.h"
 #include "host/git.h"
+#include "host/workspace.h"
 
 static struct folder place;
 
@@ -70,6 +71,36 @@ static void memory_runs_out(void **state)
 	assert_in_range(pieces, 3, 20);
 }
 
+static struct rg_workspace *workspace;
+
+static int find_distrust(struct rg_arena *arena, struct roger_err *err)
+{
+	const char *why = rg_workspace_distrust(workspace);
+
+	(void)arena;
+	return *why ? rg_fail(err, ROGER_ENOMEM, 0, "%s", why) : ROGER_OK;
+}
+
+/* A trusted workspace in the repository, of which git tracks nothing. */
+static void no_memory_is_no_distrust(void **state)
+{
+	const char *const names[] = { "README", NULL };
+	const struct roger_init_request request = { .path = rg_str(place.path) };
+	struct roger_init_reply reply;
+	long pieces = 0;
+
+	(void)state;
+	write_index(names);
+	setenv("XDG_STATE_HOME", place.path, 1);
+	assert_int_equal(roger_init(&request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	assert_int_equal(rg_workspace_open(place.path, &workspace, NULL), ROGER_OK);
+	while (scarce_try(find_distrust, 0, pieces, SIZE_MAX) < 0)
+		pieces++;
+	assert_in_range(pieces, 3, 40);
+	rg_workspace_close(workspace);
+}
+
 static void what_is_no_index_is_unknown(void **state)
 {
 	struct rg_arena *arena = rg_arena_new();
@@ -93,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_runs_out),
 		cmocka_unit_test(what_is_no_index_is_unknown),
+		cmocka_unit_test(no_memory_is_no_distrust),
 	};
 	char path[300];
 	int failed;
