@@ -37,15 +37,15 @@ static void forget_bytes(struct serve_connection *connection)
 	connection->bytes = 0;
 }
 
-/* Keep a head until it is whole; it is judged then. */
+/* Keep a head until it is whole, or too long; it is judged then. */
 static void keep_head(struct serve_connection *connection, const struct evbuffer_iovec *part)
 {
-	size_t room = connection->head.maximum - connection->head.length;
+	size_t room = SERVE_HEAD_BYTES_MAX - connection->head.length;
 
 	if (connection->judged)
 		return;
 	rg_buf_add(&connection->head, part->iov_base, part->iov_len < room ? part->iov_len : room);
-	if (connection->raw.state <= RG_RAW_LINE_END)
+	if (connection->raw.state <= RG_RAW_LINE_END && part->iov_len < room)
 		return;
 	connection->judged = true;
 	serve_head_judge(connection);
@@ -64,7 +64,7 @@ static void scan_input(struct serve_connection *connection, struct evbuffer *inp
 		keep_head(connection, &part);
 		if (!connection->refused &&
 		    connection->raw.chunks > connection->door->body_bytes_max)
-			serve_head_overflow(connection);
+			serve_head_judge(connection);
 		if (connection->refused)
 			return;
 		if (evbuffer_ptr_set(input, &place, part.iov_len, EVBUFFER_PTR_ADD) < 0)

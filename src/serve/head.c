@@ -92,22 +92,17 @@ void serve_head_judge(struct serve_connection *connection)
 		return;
 	rg_buf_add_char(&connection->head, '\0');
 	text = connection->head.data;
-	if (odd || (!connection->head.failed && read_first(next_line(&text), request) &&
-		    read_fields(text, request) && has_body(request)))
+	if (connection->raw.chunks > connection->door->body_bytes_max)
+		serve_refuse_length(connection, request);
+	else if (!odd && text && !strstr(text, "\r\n\r\n"))
+		serve_refuse(request, 431, "head", true, "expected a head of at most %d KiB",
+			     SERVE_HEAD_BYTES_MAX >> 10);
+	else if (odd || (!connection->head.failed && read_first(next_line(&text), request) &&
+			 read_fields(text, request) && has_body(request)))
 		serve_admit(connection, request);
 	evhttp_request_free(request);
 	rg_buf_deinit(&connection->head);
 	rg_buf_init(&connection->head, SERVE_HEAD_KEPT_MAX);
-}
-
-void serve_head_overflow(struct serve_connection *connection)
-{
-	struct evhttp_request *request = evhttp_request_new(NULL, connection);
-
-	if (!request)
-		return;
-	serve_refuse_length(connection, request);
-	evhttp_request_free(request);
 }
 
 void serve_head_refuse(struct evhttp_request *request, int status, const char *reason)

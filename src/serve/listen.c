@@ -50,7 +50,8 @@ static int open_door(struct serve *serve, int fd, bool local, struct roger_err *
 	evhttp_set_bevcb(door->http, serve_connection_new, door);
 	/* All, also those that HTTP does not know: evhttp would refuse them in HTML. */
 	evhttp_set_allowed_methods(door->http, UINT16_MAX);
-	evhttp_set_max_headers_size(door->http, SERVE_HEAD_BYTES_MAX);
+	/* Larger than what is refused here first. */
+	evhttp_set_max_headers_size(door->http, 2 * SERVE_HEAD_BYTES_MAX);
 	evhttp_set_max_body_size(door->http, (ssize_t)door->body_bytes_max);
 	evhttp_set_timeout(door->http, SERVE_IDLE_MS / 1000);
 	evhttp_set_gencb(door->http, serve_on_request, door);

@@ -52,6 +52,7 @@ static const char *reason_of(int status)
 		{ 413, "Content Too Large" },
 		{ 415, "Unsupported Media Type" },
 		{ 422, "Unprocessable Content" },
+		{ 431, "Request Header Fields Too Large" },
 		{ 501, "Not Implemented" },
 		{ 503, "Service Unavailable" },
 		{ 507, "Insufficient Storage" },

@@ -42,7 +42,7 @@
 enum {
 	SERVE_CONNECTIONS_MAX = 512,
 	SERVE_HEAD_BYTES_MAX = 16 << 10,
-	SERVE_HEAD_KEPT_MAX = 2 * SERVE_HEAD_BYTES_MAX, /* a head with its line ends */
+	SERVE_HEAD_KEPT_MAX = SERVE_HEAD_BYTES_MAX + 1, /* with a NUL */
 	SERVE_FIELDS_MAX = 100,
 	/* The body of a request: a batch of the largest size with texts of the usual length. */
 	SERVE_BODY_BYTES_MAX = 64 << 20,
@@ -438,10 +438,8 @@ bool serve_find_home(const struct serve *serve, struct stat *ret);
 /* Is the folder another one than when the server began?  Nobody would find what is stored now. */
 bool serve_is_elsewhere(const struct serve *serve);
 
-/* head.c: a whole head is there: let a body come, or refuse the request. */
+/* head.c: a whole head is there, or it or the chunks are too long: let a body come, or refuse. */
 void serve_head_judge(struct serve_connection *connection);
-/* Refuse a body in chunks that has grown too long. */
-void serve_head_overflow(struct serve_connection *connection);
 void serve_head_refuse(struct evhttp_request *request, int status, const char *reason);
 /* route.c: check a request that is only a head; it is answered if it is refused. */
 void serve_admit(struct serve_connection *connection, struct evhttp_request *request);
