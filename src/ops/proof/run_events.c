@@ -29,45 +29,44 @@ static struct rg_event of_run(const struct telling_run *of, enum roger_event_kin
 				  .since_ms = document->receipts.dispatched_ms };
 }
 
-static int keep_event(const struct telling_run *of, struct rg_event event, struct roger_err *err)
+static void keep_event(const struct telling_run *of, struct rg_event event)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 65536 };
 
 	rg_say_run(&event, of->run, &words);
 	event.said.words = rg_buf_str(&words);
-	return words.failed ? rg_fail_memory(err) : rg_telling_keep(of->telling, &event, err);
+	of->telling->failed |= words.failed;
+	rg_telling_keep(of->telling, event);
 }
 
 /* Keep the events of its dispatch, its deadline if it was late or is open, and its completion. */
-static int keep_result(const struct telling_run *of, struct roger_err *err)
+static void keep_result(const struct telling_run *of)
 {
 	const struct rg_receipts *receipts = &of->document->receipts;
 	const struct roger_str sender = rg_run_sender(of->telling->roger, of->run);
 	struct rg_event event = of_run(of, ROGER_EVENT_DISPATCHED, receipts->dispatched_ms);
-	int r;
 
 	event.said.peer = sender;
 	event.number = receipts->expected_by_ms;
-	r = keep_event(of, event, err);
+	keep_event(of, event);
 	event = of_run(of, ROGER_EVENT_DUE, receipts->expected_by_ms);
 	event.open = of->run->status == ROGER_RUN_ACTIVE || of->run->status == ROGER_RUN_SUSPECT;
-	if (r == ROGER_OK &&
-	    (receipts->completed_ms ? receipts->completed_ms > receipts->expected_by_ms
-				    : !receipts->child_ended))
-		r = keep_event(of, event, err);
-	if (r < 0 || !receipts->completed_ms)
-		return r;
+	if (receipts->completed_ms ? receipts->completed_ms > receipts->expected_by_ms
+				   : !receipts->child_ended)
+		keep_event(of, event);
+	if (!receipts->completed_ms)
+		return;
 	event = of_run(of, ROGER_EVENT_COMPLETED, receipts->completed_ms);
 	event.said.message = of->run->result_message;
 	if (!rg_str_equal(sender, of->run->owner)) {
 		event.said.peer = event.said.actor;
 		event.said.actor = sender;
 	}
-	return keep_event(of, event, err);
+	keep_event(of, event);
 }
 
 /* Keep the forward, at the time when its message was read; else when the status was written. */
-static int keep_forward(const struct telling_run *of, struct roger_err *err)
+static void keep_forward(const struct telling_run *of)
 {
 	const struct rg_history *history = &of->telling->history;
 	const struct roger_str id = of->run->evidence;
@@ -75,7 +74,7 @@ static int keep_forward(const struct telling_run *of, struct roger_err *err)
 	size_t i;
 
 	if (!of->run->forwarded)
-		return ROGER_OK;
+		return;
 	for (i = 0; i < history->count && id.length; i++)
 		if (history->items[i].said.kind == ROGER_EVENT_READ &&
 		    !(history->items[i].flags & RG_ROW_REPEAT) &&
@@ -86,12 +85,12 @@ static int keep_forward(const struct telling_run *of, struct roger_err *err)
 		event.said.at_ms = of->document->receipts.completed_ms;
 	event.text = id.length ? RG_STR("the result was read") : RG_STR("confirmed by hand");
 	event.said.message = id;
-	return keep_event(of, event, err);
+	keep_event(of, event);
 }
 
 /* Keep the notes, such as "2026-04-24T02:50:00.000Z recovery attempt 1: ...".  A note without an
  * instant gets that of the dispatch. */
-static int keep_notes(const struct telling_run *of, struct roger_err *err)
+static void keep_notes(const struct telling_run *of)
 {
 	static const char recovery[] = "recovery attempt ";
 	const struct rg_receipts *receipts = &of->document->receipts;
@@ -100,9 +99,8 @@ static int keep_notes(const struct telling_run *of, struct roger_err *err)
 	const char *blank;
 	bool told = false;
 	size_t i;
-	int r = ROGER_OK;
 
-	for (i = 0; i < of->run->notes.count && r == ROGER_OK; i++) {
+	for (i = 0; i < of->run->notes.count; i++) {
 		note = of->run->notes.items[i];
 		blank = note.length ? memchr(note.data, ' ', note.length) : NULL;
 		instant = (struct roger_str){ note.data, blank ? (size_t)(blank - note.data) : 0 };
@@ -116,18 +114,18 @@ static int keep_notes(const struct telling_run *of, struct roger_err *err)
 			told = true;
 		}
 		event.text = note;
-		r = keep_event(of, event, err);
+		keep_event(of, event);
 	}
 	event = of_run(of, ROGER_EVENT_RECOVERY, receipts->last_recovery_ms);
-	return r < 0 || told || !event.said.at_ms ? r : keep_event(of, event, err);
+	if (!told && event.said.at_ms)
+		keep_event(of, event);
 }
 
 /* Keep a failure: that the child was lost or failed, and that somebody has dealt with it. */
-static int keep_failure(const struct telling_run *of, struct roger_err *err)
+static void keep_failure(const struct telling_run *of)
 {
 	const struct roger_run *run = of->run;
 	struct rg_event event = of_run(of, ROGER_EVENT_LOST, of->document->receipts.completed_ms);
-	int r = ROGER_OK;
 
 	/* The processes are gone, which is seen now and written nowhere. */
 	if (of->document->receipts.child_lost && !run->exit.length)
@@ -138,39 +136,33 @@ static int keep_failure(const struct telling_run *of, struct roger_err *err)
 	if (!event.said.at_ms && !rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms))
 		event.said.at_ms = of->telling->now_ms;
 	if (run->status == ROGER_RUN_BLOCKED)
-		r = keep_event(of, event, err);
+		keep_event(of, event);
 	event.said.kind = ROGER_EVENT_FAILED;
-	if (r == ROGER_OK && run->outcome > ROGER_RUN_SUCCEEDED && run->outcome < ROGER_RUN_UNKNOWN)
-		r = keep_event(of, event, err);
+	if (run->outcome > ROGER_RUN_SUCCEEDED && run->outcome < ROGER_RUN_UNKNOWN)
+		keep_event(of, event);
 	event.said.kind = ROGER_EVENT_SETTLED;
 	event.said.actor = run->settled_by;
-	if (r < 0 || !rg_clock_read_rfc3339(run->settled_at, &event.said.at_ms))
-		return r;
-	return keep_event(of, event, err);
+	if (rg_clock_read_rfc3339(run->settled_at, &event.said.at_ms))
+		keep_event(of, event);
 }
 
-int rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document,
-		struct roger_err *err)
+void rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document)
 {
 	struct telling_run of = { telling, document, &document->run, { "", 0 } };
 	char name[RG_FILE_NAME_BYTES];
-	int r;
 
 	rg_workspace_file_name(document->run.run, ".json", name);
-	if (!rg_arena_print(telling->arena, &of.file, RG_RUNS_SHOWN "/%s", name))
-		return rg_fail_memory(err);
-	r = keep_result(&of, err);
-	if (r == ROGER_OK)
-		r = keep_notes(&of, err);
-	if (r == ROGER_OK)
-		r = keep_forward(&of, err);
-	return r < 0 ? r : keep_failure(&of, err);
+	telling->failed |= !rg_arena_print(telling->arena, &of.file, RG_RUNS_SHOWN "/%s", name);
+	keep_result(&of);
+	keep_notes(&of);
+	keep_forward(&of);
+	keep_failure(&of);
 }
 
-int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits *fits,
+int rg_tell_runs(struct rg_telling *telling, struct roger_str name, unsigned members,
 		 struct roger_err *err)
 {
-	const struct rg_run_wish wish = { .readers = true, .fits = fits, .name = name };
+	const struct rg_run_wish wish = { .readers = true, .members = members, .name = name };
 	struct rg_run_list list;
 	struct roger_run run;
 	size_t i;
@@ -182,7 +174,7 @@ int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits 
 		run = list.documents[i].run;
 		if (list.documents[i].former.length)
 			run.owner = list.documents[i].former;
-		if (list.documents[i].brief || !fits(&run, name))
+		if (list.documents[i].brief || !rg_run_has(&run, members, name))
 			continue;
 		if (!rg_arena_append(telling->arena, &telling->runs.items, &telling->runs.count,
 				     &list.documents[i], sizeof list.documents[i]))

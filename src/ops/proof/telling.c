@@ -56,13 +56,11 @@ int rg_rows_load(struct roger *roger, const struct rg_row_query *query, struct r
 	return rg_engine_rows(roger->engine, query, keep_row, ret_rows, err);
 }
 
-int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event, struct roger_err *err)
+void rg_telling_keep(struct rg_telling *telling, struct rg_event event)
 {
-	struct rg_event kept = *event;
-
-	if (!kept.position)
-		kept.position = (int64_t)telling->history.count + 1;
-	return keep_row(&telling->history, &kept, err);
+	if (!event.position)
+		event.position = (int64_t)telling->history.count + 1;
+	telling->failed |= keep_row(&telling->history, &event, NULL) < 0;
 }
 
 /* Keep an event unless it is known: after the index was mended, all events come again. */
@@ -85,7 +83,9 @@ static int take_event(void *context, const struct rg_event *event, struct roger_
 	hash = rg_hash(0, told.said.file.data, told.said.file.length);
 	if (!rg_table_put(&telling->known, rg_hash(hash, place, sizeof place), &fresh))
 		return rg_fail_memory(err);
-	return fresh ? rg_telling_keep(telling, &told, err) : ROGER_OK;
+	if (fresh)
+		rg_telling_keep(telling, told);
+	return ROGER_OK;
 }
 
 static int ask_events(struct rg_telling *telling, const struct rg_query *messages,
@@ -112,21 +112,6 @@ int rg_tell_messages(struct rg_telling *telling, struct rg_query query, struct r
 	return r < 0 ? r : ask_events(telling, &query, NULL, err);
 }
 
-int rg_tell_ids(struct rg_telling *telling, const struct roger_str *ids, size_t count,
-		struct roger_err *err)
-{
-	struct rg_query query = { .anywhere = true };
-	size_t done;
-	int r = ROGER_OK;
-
-	for (done = 0; done < count && r == ROGER_OK; done += query.id_count) {
-		query.ids = ids + done;
-		query.id_count = count - done < IDS_MAX ? count - done : IDS_MAX;
-		r = ask_events(telling, &query, NULL, err);
-	}
-	return r;
-}
-
 int rg_tell_entries(struct rg_telling *telling, struct rg_log_query query, struct roger_err *err)
 {
 	query.newest = true;
@@ -137,20 +122,29 @@ int rg_tell_entries(struct rg_telling *telling, struct rg_log_query query, struc
 	return ask_events(telling, NULL, &query, err);
 }
 
-/* Tell the entries of a log that name one of these messages. */
+/* Tell these messages, or the entries of another log that name one of them. */
 static int tell_named(struct rg_telling *telling, enum rg_log log, const struct roger_str *ids,
 		      size_t count, struct roger_err *err)
 {
-	struct rg_log_query query = { .log = log };
-	size_t done;
+	struct rg_log_query entries = { .log = log };
+	struct rg_query messages = { .anywhere = true };
+	size_t done, some;
 	int r = ROGER_OK;
 
-	for (done = 0; done < count && r == ROGER_OK; done += query.message_count) {
-		query.messages = ids + done;
-		query.message_count = count - done < IDS_MAX ? count - done : IDS_MAX;
-		r = rg_tell_entries(telling, query, err);
+	for (done = 0; done < count && r == ROGER_OK; done += some) {
+		some = count - done < IDS_MAX ? count - done : IDS_MAX;
+		messages.ids = entries.messages = ids + done;
+		messages.id_count = entries.message_count = some;
+		r = log == RG_LOG_MESSAGES ? ask_events(telling, &messages, NULL, err)
+					   : rg_tell_entries(telling, entries, err);
 	}
 	return r;
+}
+
+int rg_tell_ids(struct rg_telling *telling, const struct roger_str *ids, size_t count,
+		struct roger_err *err)
+{
+	return tell_named(telling, RG_LOG_MESSAGES, ids, count, err);
 }
 
 int rg_tell_attempts(struct rg_telling *telling, struct roger_str task, struct roger_err *err)
@@ -332,8 +326,7 @@ bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to)
 }
 
 /* Keep a look, too, if this claim or reading was the first look at its message. */
-static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
-		     struct roger_err *err)
+static void keep_look(struct rg_telling *telling, const struct rg_event *taking)
 {
 	const struct rg_history *history = &telling->history;
 	const struct rg_event *ack;
@@ -341,7 +334,7 @@ static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
 	size_t i;
 
 	if (!telling->steps || !rg_flags_look(telling->roger, taking->flags, taking->to))
-		return ROGER_OK;
+		return;
 	look.said.kind = ROGER_EVENT_LOOKED;
 	look.text = RG_STR("by receive");
 	/* If the same line also acknowledges the message, ack was the look. */
@@ -354,17 +347,17 @@ static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
 	}
 	if (taking->said.kind == ROGER_EVENT_CLAIMED)
 		look.text = RG_STR("by claim");
-	return rg_telling_keep(telling, &look, err);
+	rg_telling_keep(telling, look);
 }
 
 /* Keep the end of a lease that no line ended: when it is due, or that it expired. */
-static int keep_end(struct rg_telling *telling, const struct rg_event *claim, struct roger_err *err)
+static void keep_end(struct rg_telling *telling, const struct rg_event *claim)
 {
 	const int64_t longest_ms = telling->roger->workspace->config->lease_ms_max;
 	struct rg_event end = *claim;
 
 	if (claim->said.kind != ROGER_EVENT_CLAIMED || !claim->open)
-		return ROGER_OK;
+		return;
 	end.text = claim->said.actor;
 	end.said.actor = claim->to;
 	end.said.at_ms = claim->number;
@@ -376,7 +369,7 @@ static int keep_end(struct rg_telling *telling, const struct rg_event *claim, st
 		if (claim->number > telling->now_ms)
 			end.said.at_ms = telling->now_ms;
 	}
-	return rg_telling_keep(telling, &end, err);
+	rg_telling_keep(telling, end);
 }
 
 static int say_event(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
@@ -415,6 +408,13 @@ static int compare_rows(const void *a, const void *b)
 	return (x->position > y->position) - (x->position < y->position);
 }
 
+static int arrange_events(struct rg_telling *telling, int64_t since_ms, struct roger_err *err)
+{
+	return telling->failed
+		       ? rg_fail_memory(err)
+		       : rg_history_arrange(&telling->history, since_ms, telling->until_ms, err);
+}
+
 int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err *err)
 {
 	struct rg_history *history = &telling->history;
@@ -422,8 +422,8 @@ int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err 
 	size_t count, i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < telling->runs.count && r == ROGER_OK; i++)
-		r = rg_tell_run(telling, &telling->runs.items[i], err);
+	for (i = 0; i < telling->runs.count; i++)
+		rg_tell_run(telling, &telling->runs.items[i]);
 	count = history->count;
 	for (i = 0; i < count && r == ROGER_OK; i++) {
 		event = history->items[i];
@@ -431,10 +431,8 @@ int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err 
 			continue;
 		r = look_for_ran(telling, &event, err);
 		history->items[i] = event;
-		if (r == ROGER_OK)
-			r = keep_look(telling, &event, err);
-		if (r == ROGER_OK)
-			r = keep_end(telling, &event, err);
+		keep_look(telling, &event);
+		keep_end(telling, &event);
 	}
 	for (i = 0; i < history->count && r == ROGER_OK; i++)
 		if (history->items[i].of)
@@ -443,7 +441,7 @@ int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err 
 		return r;
 	if (history->count)
 		qsort(history->items, history->count, sizeof *history->items, compare_rows);
-	return rg_history_arrange(history, since_ms, telling->until_ms, err);
+	return arrange_events(telling, since_ms, err);
 }
 
 /* Keep an event for the first message of each session, but not of the first event's session. */
@@ -463,8 +461,7 @@ static int keep_sessions(struct rg_telling *telling, size_t count, struct roger_
 			event.said.seq = event.said.bytes = event.said.type = 0;
 			event.said.peer = event.said.key = RG_STR("");
 			r = say_event(telling, &event, err);
-			if (r == ROGER_OK)
-				r = rg_telling_keep(telling, &event, err);
+			rg_telling_keep(telling, event);
 		}
 		session = event.before;
 	}
@@ -489,7 +486,5 @@ int rg_tell_around(struct rg_telling *telling, struct roger_err *err)
 	rg_engine_note_rewrites(telling->roger->engine, true);
 	if (r == ROGER_OK)
 		r = ask_events(telling, NULL, &damages, err);
-	return r < 0 || history->count == before
-		       ? r
-		       : rg_history_arrange(history, cycles.since_ms, telling->until_ms, err);
+	return r < 0 ? r : arrange_events(telling, cycles.since_ms, err);
 }

@@ -22,6 +22,7 @@ struct rg_telling {
 	bool own;	       /* also notes of what another event tells */
 	bool steps;	       /* all that a step of a message is, told by another event or not */
 	bool more;	       /* the limit cut an answer */
+	bool failed;	       /* out of memory: events are missing, and there is no answer */
 	struct rg_table known; /* events */
 	struct rg_history history;
 	struct {
@@ -62,9 +63,8 @@ RG_CHECKED int rg_tell_around(struct rg_telling *telling, struct roger_err *err)
  * file takes nothing, and so looks at nothing: what its message's line says was written for it. */
 bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to);
 
-/* One more event, where it is not there yet; texts are copied. */
-RG_CHECKED int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event,
-			       struct roger_err *err);
+/* One more event; texts are copied. */
+void rg_telling_keep(struct rg_telling *telling, struct rg_event event);
 
 /* All rows of the table of events that fit, in the arena: of messages in the order of the journal.
  */
@@ -72,11 +72,10 @@ RG_CHECKED int rg_rows_load(struct roger *roger, const struct rg_row_query *quer
 			    struct rg_arena *arena, struct rg_history *ret_rows,
 			    struct roger_err *err);
 
-/* run_events.c: find the runs that fit. */
-RG_CHECKED int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits *fits,
+/* run_events.c: find the runs of which one of these members has the name. */
+RG_CHECKED int rg_tell_runs(struct rg_telling *telling, struct roger_str name, unsigned members,
 			    struct roger_err *err);
 /* What happened to one of them; the messages that it names must be there. */
-RG_CHECKED int rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document,
-			   struct roger_err *err);
+void rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document);
 
 #endif

@@ -7,26 +7,6 @@
 
 /* ------------------------------------------------------- what belongs to it -- */
 
-static bool is_of_work(const struct roger_run *run, struct roger_str name)
-{
-	return rg_str_equal(run->issue, name) || rg_str_equal(run->task, name);
-}
-
-static bool is_of_task(const struct roger_run *run, struct roger_str name)
-{
-	return rg_str_equal(run->task, name);
-}
-
-static bool is_of_agent(const struct roger_run *run, struct roger_str name)
-{
-	return rg_str_equal(run->owner, name) || rg_str_equal(run->child, name);
-}
-
-static bool is_itself(const struct roger_run *run, struct roger_str name)
-{
-	return rg_str_equal(run->run, name);
-}
-
 /* How many of the logs are asked for a task: the two of mail, or the activity log, too. */
 enum { LOGS_OF_MAIL = 2, LOGS_OF_TASKS };
 
@@ -75,23 +55,11 @@ static int tell_results(struct rg_telling *telling, struct roger_err *err)
 	return rg_tell_ids(telling, ids, count, err);
 }
 
-/* Tell what was sent, or could not be, about the runs gathered so far. */
-static int tell_mail_of_runs(struct rg_telling *telling, struct roger_err *err)
-{
-	char task[RG_FILE_NAME_BYTES];
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < telling->runs.count && r == ROGER_OK; i++) {
-		rg_workspace_file_name(telling->runs.items[i].run.run, "", task);
-		r = tell_task(telling, rg_str(task), LOGS_OF_MAIL, err);
-	}
-	return r;
-}
-
 static int tell_issue(struct rg_telling *telling, struct roger_str issue, struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue };
+	char task[RG_FILE_NAME_BYTES];
+	size_t i;
 	int r;
 
 	r = rg_tell_messages(telling, query, err);
@@ -100,8 +68,13 @@ static int tell_issue(struct rg_telling *telling, struct roger_str issue, struct
 	if (r == ROGER_OK)
 		r = tell_task(telling, issue, LOGS_OF_TASKS, err);
 	if (r == ROGER_OK)
-		r = rg_tell_runs(telling, issue, is_of_work, err);
-	return r < 0 ? r : tell_mail_of_runs(telling, err);
+		r = rg_tell_runs(telling, issue, RG_RUN_ISSUE | RG_RUN_TASK, err);
+	/* Tell what was sent, or could not be, about these runs. */
+	for (i = 0; i < telling->runs.count && r == ROGER_OK; i++) {
+		rg_workspace_file_name(telling->runs.items[i].run.run, "", task);
+		r = tell_task(telling, rg_str(task), LOGS_OF_MAIL, err);
+	}
+	return r;
 }
 
 static int tell_of_task(struct rg_telling *telling, struct roger_str task, struct roger_err *err)
@@ -111,7 +84,7 @@ static int tell_of_task(struct rg_telling *telling, struct roger_str task, struc
 	r = tell_task(telling, task, LOGS_OF_TASKS, err);
 	if (r == ROGER_OK)
 		r = tell_keyed(telling, task, err);
-	return r < 0 ? r : rg_tell_runs(telling, task, is_of_task, err);
+	return r < 0 ? r : rg_tell_runs(telling, task, RG_RUN_TASK, err);
 }
 
 /* The messages about a run have keys whose task is its file's name. */
@@ -121,7 +94,7 @@ static int tell_run(struct rg_telling *telling, struct roger_str run_id, struct 
 	int r;
 
 	rg_workspace_file_name(run_id, "", task);
-	r = rg_tell_runs(telling, run_id, is_itself, err);
+	r = rg_tell_runs(telling, run_id, RG_RUN_ITSELF, err);
 	if (r == ROGER_OK)
 		r = tell_task(telling, rg_str(task), LOGS_OF_TASKS, err);
 	if (r == ROGER_OK && !rg_str_is(run_id, task))
@@ -190,7 +163,7 @@ static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct
 	if (r == ROGER_OK)
 		r = tell_taken_over(telling, agent, err);
 	if (r == ROGER_OK)
-		r = rg_tell_runs(telling, agent, is_of_agent, err);
+		r = rg_tell_runs(telling, agent, RG_RUN_OWNER | RG_RUN_CHILD, err);
 	/* Perhaps there are only notes, about mail that another agent gets now. */
 	if (r == ROGER_OK && is_empty(telling)) {
 		telling->own = true;

@@ -11,6 +11,15 @@
 #include "facts/person.h"
 #include "ops/runs/run_process.h"
 
+bool rg_run_has(const struct roger_run *run, unsigned members, struct roger_str name)
+{
+	return (members & RG_RUN_ITSELF && rg_str_equal(run->run, name)) ||
+	       (members & RG_RUN_TASK && rg_str_equal(run->task, name)) ||
+	       (members & RG_RUN_ISSUE && rg_str_equal(run->issue, name)) ||
+	       (members & RG_RUN_OWNER && rg_str_equal(run->owner, name)) ||
+	       (members & RG_RUN_CHILD && rg_str_equal(run->child, name));
+}
+
 int rg_run_add_trouble(struct roger_run_trouble_list *list, const struct roger_run_trouble *trouble,
 		       struct rg_arena *arena, struct roger_err *err)
 {
@@ -20,14 +29,6 @@ int rg_run_add_trouble(struct roger_run_trouble_list *list, const struct roger_r
 		rg_arena_copy(arena, trouble->what, &kept.what) &&
 			rg_arena_append(arena, &list->items, &list->count, &kept, sizeof kept),
 		err);
-}
-
-/* Does the file have another name than roger gives it?  Its run would not be found then. */
-static bool stands_elsewhere(const struct rg_run_text *text, const struct roger_run *run,
-			     char expected[RG_FILE_NAME_BYTES])
-{
-	rg_workspace_file_name(run->run, ".json", expected);
-	return text->file.length && !rg_str_is(text->file, expected);
 }
 
 /* Read the document again: perhaps the end was written down before we looked at the processes. */
@@ -66,7 +67,9 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 		trouble.what = rg_str(inner.message);
 		return rg_run_add_trouble(&list->troubles, &trouble, arena, err);
 	}
-	if (stands_elsewhere(text, &document->run, expected)) {
+	/* Under another name than roger gives it, the run would not be found. */
+	rg_workspace_file_name(document->run.run, ".json", expected);
+	if (text->file.length && !rg_str_is(text->file, expected)) {
 		snprintf(what, sizeof what, "runId: a run of that name is in %s", expected);
 		trouble.run = document->run.run;
 		trouble.what = rg_str(what);
@@ -143,7 +146,7 @@ static bool wants_text(void *context, struct roger_str file, uint64_t stamp)
 	if (!listing->loaded)
 		return listing->asked++ < FEW;
 	row = find_row(listing, file, stamp);
-	return !row || (wish->fits && wish->fits(&row->run, wish->name));
+	return !row || rg_run_has(&row->run, wish->members, wish->name);
 }
 
 /*
@@ -327,17 +330,6 @@ static int note_mailbox(struct roger *roger, const struct roger_retired_list *re
 		err);
 }
 
-/* Judge the run as forwarded, since its result was read; nothing is written. */
-static int note_forward(const struct roger *roger, struct rg_run_document *document,
-			struct rg_arena *arena, struct roger_err *err)
-{
-	int r;
-
-	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message,
-			   &document->forward_seen, err);
-	return r < 0 ? r : rg_run_judge(roger, document, rg_clock_ms(), arena, err);
-}
-
 /* Judge what became of the message that the owner is to read; NULL: there is none. */
 static int note_word(struct roger *roger, const struct roger_retired_list *retired,
 		     struct rg_run_document *document, const struct roger_message *message,
@@ -358,8 +350,12 @@ static int note_word(struct roger *roger, const struct roger_retired_list *retir
 		    : ROGER_OK;
 	if (r == ROGER_OK && done && (why || !sent))
 		return note_stranded(document, message, sent ? why : NULL, arena, err);
-	return r == ROGER_OK && done && message->read ? note_forward(roger, document, arena, err)
-						      : r;
+	if (r < 0 || !done || !message->read)
+		return r;
+	/* Judge the run as forwarded, since its result was read; nothing is written. */
+	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message,
+			   &document->forward_seen, err);
+	return r < 0 ? r : rg_run_judge(roger, document, rg_clock_ms(), arena, err);
 }
 
 /*
@@ -511,12 +507,6 @@ int rg_run_list_load(struct roger *roger, struct rg_run_wish wish, struct rg_are
 
 /* ------------------------------------------------------------------ verb -- */
 
-static bool is_wanted(const struct roger_runs_request *request, const struct roger_run *run)
-{
-	return (!request->status || request->status == run->status) &&
-	       (!request->issue.length || rg_str_equal(request->issue, run->issue));
-}
-
 /* Report a run of another container: nobody here can see whether it goes on. */
 static int note_unseen(struct roger_run_trouble_list *list, const struct rg_run_document *document,
 		       struct rg_arena *arena, struct roger_err *err)
@@ -536,6 +526,7 @@ static int note_unseen(struct roger_run_trouble_list *list, const struct rg_run_
 static int list_all(struct roger *roger, const struct roger_runs_request *request,
 		    struct roger_runs_reply *reply, struct roger_err *err)
 {
+	const struct roger_run *run;
 	struct rg_run_list list;
 	struct roger_run *runs;
 	size_t i;
@@ -550,31 +541,17 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 		return rg_fail_memory(err);
 	reply->runs.items = runs;
 	for (i = 0; i < list.count && r == ROGER_OK; i++) {
-		if (!is_wanted(request, &list.documents[i].run))
+		run = &list.documents[i].run;
+		if ((request->status && request->status != run->status) ||
+		    (request->issue.length && !rg_str_equal(request->issue, run->issue)))
 			continue;
-		runs[reply->runs.count] = list.documents[i].run;
+		runs[reply->runs.count] = *run;
 		r = rg_run_add_words(&runs[reply->runs.count++], reply->memory, err);
 		if (r == ROGER_OK)
 			r = note_unseen(&list.troubles, &list.documents[i], reply->memory, err);
 	}
 	reply->troubles = list.troubles;
 	return r;
-}
-
-static int show_one(struct roger *roger, const struct roger_runs_request *request,
-		    struct roger_runs_reply *reply, struct roger_err *err)
-{
-	struct rg_run_document document;
-	int r;
-
-	r = rg_run_load(roger, request->run, reply->memory, &document, err);
-	if (r == ROGER_OK)
-		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
-	if (r == ROGER_OK)
-		r = note_unseen(&reply->troubles, &document, reply->memory, err);
-	if (r == ROGER_OK)
-		r = rg_run_add_output(roger, &document.run, reply->memory, err);
-	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
 struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struct rg_arena *arena)
@@ -603,6 +580,17 @@ bool rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_aren
 int rg_verb_runs(struct roger *roger, const struct roger_runs_request *request,
 		 struct roger_runs_reply *reply, struct roger_err *err)
 {
-	return request->run.length ? show_one(roger, request, reply, err)
-				   : list_all(roger, request, reply, err);
+	struct rg_run_document document;
+	int r;
+
+	if (!request->run.length)
+		return list_all(roger, request, reply, err);
+	r = rg_run_load(roger, request->run, reply->memory, &document, err);
+	if (r == ROGER_OK)
+		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
+	if (r == ROGER_OK)
+		r = note_unseen(&reply->troubles, &document, reply->memory, err);
+	if (r == ROGER_OK)
+		r = rg_run_add_output(roger, &document.run, reply->memory, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }

@@ -6,14 +6,21 @@
 
 #include "ops/runs/run_document.h"
 
-/* Does a run fit that name? */
-typedef bool rg_run_fits(const struct roger_run *run, struct roger_str name);
+/* Members of a run by which it is looked for, as bits. */
+enum {
+	RG_RUN_ITSELF = 1 << 0,
+	RG_RUN_TASK = 1 << 1,
+	RG_RUN_ISSUE = 1 << 2,
+	RG_RUN_OWNER = 1 << 3,
+	RG_RUN_CHILD = 1 << 4,
+};
+bool rg_run_has(const struct roger_run *run, unsigned members, struct roger_str name);
 
 /* What is asked of documents. */
 struct rg_run_wish {
-	bool readers;	   /* look whether results were read, which asks the index */
-	bool whole;	   /* read every document; else those of closed runs may be brief, */
-	rg_run_fits *fits; /* except where the run fits this name */
+	bool readers;	  /* look whether results were read, which asks the index */
+	bool whole;	  /* read every document; else those of closed runs may be brief, */
+	unsigned members; /* except where one of these has this name */
 	struct roger_str name;
 };
 
