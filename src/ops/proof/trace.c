@@ -10,10 +10,7 @@
 #include "ops/mail/agents.h"
 #include "ops/proof/telling.h"
 
-enum {
-	TRACES_MAX = 1000,
-	NEIGHBOURS = 64, /* how many messages are read at once to find those of one send */
-};
+enum { TRACES_MAX = 1000 };
 
 /* ----------------------------------------------------------------- steps -- */
 
@@ -287,27 +284,23 @@ static int add_message(struct finding *finding, const struct roger_message *mess
 		       err);
 }
 
-/* Add the neighbours on one side, living or archived, as long as they are of the same send. */
-static int find_side(struct finding *finding, const struct roger_message *message, bool newest,
-		     bool archived, struct roger_err *err)
+/* Add a message and all others of its send, which were stored at the same time. */
+static int add_send(struct finding *finding, const struct roger_message *message,
+		    struct roger_err *err)
 {
-	struct rg_query query = { .archived = archived,
-				  .newest = newest,
-				  .after = message->position,
-				  .limit = NEIGHBOURS };
-	struct roger_message_list found;
-	size_t count;
-	int r;
+	const struct rg_query query = { .from = message->from,
+					.since_ms = message->created_at_ms,
+					.until_ms = message->created_at_ms + 1,
+					.anywhere = true };
+	struct roger_message_list found = { 0 };
+	size_t i;
+	int r = add_message(finding, message, err);
 
-	do {
+	if (r == ROGER_OK && message->seq)
 		r = rg_engine_find(finding->roger->engine, &query, finding->arena, &found, err);
-		for (count = 0; r == ROGER_OK && count < found.count; count++) {
-			if (!rg_message_same_send(message, &found.items[count]))
-				break;
-			r = add_message(finding, &found.items[count], err);
-			query.after = found.items[count].position;
-		}
-	} while (r == ROGER_OK && count == NEIGHBOURS && finding->count <= TRACES_MAX);
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		if (rg_message_same_send(message, &found.items[i]))
+			r = add_message(finding, &found.items[i], err);
 	return r;
 }
 
@@ -318,8 +311,8 @@ static int find_what(struct finding *finding, struct roger_str what, struct roge
 	const struct rg_query by_key = { .key = what, .from = from, .anywhere = true };
 	struct rg_engine *engine = finding->roger->engine;
 	struct roger_message_list found;
-	int side, r;
 	size_t i;
+	int r;
 
 	r = rg_engine_find_ids(engine, &what, 1, finding->arena, &found, err);
 	if (r == ROGER_OK && !found.count)
@@ -330,12 +323,8 @@ static int find_what(struct finding *finding, struct roger_str what, struct roge
 			"no message '%.*s', and none with that key; `roger list` shows "
 			"ids, `roger log sends` keys, also of what was not stored",
 			RG_STR_ARGS(what));
-	for (i = 0; r == ROGER_OK && i < found.count; i++) {
-		r = add_message(finding, &found.items[i], err);
-		/* A send to several recipients has its messages on adjacent lines. */
-		for (side = 0; side < 4 && found.items[i].seq && r == ROGER_OK; side++)
-			r = find_side(finding, &found.items[i], side & 1, side & 2, err);
-	}
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		r = add_send(finding, &found.items[i], err);
 	return r;
 }
 
