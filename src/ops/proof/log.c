@@ -4,20 +4,6 @@
 
 #include "facts/activity.h"
 
-static int check_parts(const struct roger_log_request *request, struct roger_err *err)
-{
-	if (!request->task.length)
-		return rg_fail_member(err, ROGER_EUSAGE, "task",
-				      "no task: name the task of the entry");
-	if (request->type == 0)
-		return rg_fail_member(err, ROGER_EUSAGE, "type",
-				      "no type: name the kind of action, such as TOOL_EXEC");
-	if (request->at_ms < 0 || request->at_ms > RG_TIME_MS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "at",
-				      "at: expected an instant from 1970 to 9999");
-	return ROGER_OK;
-}
-
 static void add_agent(struct roger_str details, struct roger_str agent, struct rg_buf *out)
 {
 	rg_buf_add(out, details.data, details.length - 1);
@@ -109,9 +95,15 @@ static int compose_entry(const struct roger_log_request *request, struct rg_aren
 	char timestamp[32];
 	int r;
 
-	r = check_parts(request, err);
-	if (r < 0)
-		return r;
+	if (!request->task.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "task",
+				      "no task: name the task of the entry");
+	if (request->type == 0)
+		return rg_fail_member(err, ROGER_EUSAGE, "type",
+				      "no type: name the kind of action, such as TOOL_EXEC");
+	if (request->at_ms < 0 || request->at_ms > RG_TIME_MS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "at",
+				      "at: expected an instant from 1970 to 9999");
 	entry->at_ms = request->at_ms ? request->at_ms : rg_clock_ms();
 	rg_clock_print_utc(entry->at_ms, timestamp);
 	if (!rg_arena_copy(arena, rg_str(timestamp), &entry->timestamp))

@@ -40,19 +40,10 @@ static int take_line(struct import *import, struct roger_str line, int64_t numbe
 	return rg_kept(r == ROGER_OK, err);
 }
 
-static int report_progress(const struct import *import, size_t done, struct roger_err *err)
-{
-	const struct roger *roger = import->roger;
-
-	if (!roger->tell || roger->tell(roger->tell_context, "import", (int64_t)done,
-					(int64_t)import->request->text.length))
-		return ROGER_OK;
-	return rg_fail(err, ROGER_EREFUSED, 0, "stopped; nothing was imported");
-}
-
 static int take_text(struct import *import, struct rg_arena *arena, struct roger_err *err)
 {
 	const struct roger_str text = import->request->text;
+	const struct roger *roger = import->roger;
 	const size_t length = text.length, mark = rg_str_mark(text);
 	struct roger_str rest = { text.data + mark, length - mark }, line;
 	int64_t number = 1;
@@ -61,8 +52,10 @@ static int take_text(struct import *import, struct rg_arena *arena, struct roger
 	for (; r == ROGER_OK && rg_str_next_line(&rest, &line); number++) {
 		if (rg_str_without_end(line, " \t\r").length)
 			r = take_line(import, line, number, arena, err);
-		if (r == ROGER_OK && number % TELL_LINES == 0)
-			r = report_progress(import, length - rest.length, err);
+		if (r == ROGER_OK && number % TELL_LINES == 0 && roger->tell &&
+		    !roger->tell(roger->tell_context, "import", (int64_t)(length - rest.length),
+				 (int64_t)length))
+			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped; nothing was imported");
 	}
 	return r;
 }

@@ -28,7 +28,9 @@ struct counting {
 	struct rg_altered altered;	  /* altered lines, which are no attempts */
 	bool again;			  /* the index was mended, so count from the start */
 	struct spans latencies, looks;	  /* from stored to read; from stored to the first look */
-	struct rg_table attempted;	  /* attempted messages: struct attempted */
+	/* Attempted messages, or attempts without one, by the hash of their ids, whose lowest bit
+	 * tells whether it was delivered; one that was delivered after it failed is there twice. */
+	struct rg_table attempted;
 	struct rg_counter causes, targets, cycles; /* of dead letters */
 	struct rg_counter refusals;		   /* by cause */
 	struct rg_counter places;		   /* places in the list of agents, from 1 */
@@ -36,12 +38,6 @@ struct counting {
 		struct roger_agent_figures *items;
 		size_t count;
 	} agents;
-};
-
-/* An attempted message, or an attempt without a message, by the hash of its id; the lowest bit
- * tells whether it was delivered.  One that was delivered after it failed has two entries. */
-struct attempted {
-	uint64_t id;
 };
 
 static int count_again(struct counting *counting)
@@ -583,7 +579,7 @@ static int see_all(struct counting *counting, struct roger_err *err)
 			: rg_fail_memory(err);
 
 	counting->scratch = scratch;
-	rg_table_init(&counting->attempted, sizeof(struct attempted));
+	rg_table_init(&counting->attempted, sizeof(uint64_t));
 	for (i = 0; r == ROGER_OK && i < sizeof sights / sizeof *sights; i++)
 		r = sights[i](counting, err);
 	rg_table_deinit(&counting->attempted);
@@ -591,18 +587,6 @@ static int see_all(struct counting *counting, struct roger_err *err)
 }
 
 /* ------------------------------------------------------------------ verb -- */
-
-static struct counting begin_counting(struct roger *roger, struct roger_report_reply *reply)
-{
-	return (struct counting){ .roger = roger,
-				  .reply = reply,
-				  .arena = reply->memory,
-				  .causes.arena = reply->memory,
-				  .targets.arena = reply->memory,
-				  .cycles.arena = reply->memory,
-				  .refusals.arena = reply->memory,
-				  .places.arena = reply->memory };
-}
 
 int rg_verb_report(struct roger *roger, const struct roger_report_request *request,
 		   struct roger_report_reply *reply, struct roger_err *err)
@@ -623,7 +607,14 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 		r = set_cycles(roger, request->cycle, &nothing, err);
 	do {
 		*reply = nothing;
-		counting = begin_counting(roger, reply);
+		counting = (struct counting){ .roger = roger,
+					      .reply = reply,
+					      .arena = reply->memory,
+					      .causes.arena = reply->memory,
+					      .targets.arena = reply->memory,
+					      .cycles.arena = reply->memory,
+					      .refusals.arena = reply->memory,
+					      .places.arena = reply->memory };
 		if (r == ROGER_OK)
 			r = see_all(&counting, err);
 	} while (r == ROGER_OK && counting.again && tries--);

@@ -23,13 +23,6 @@ bool rg_seal_is_final(struct roger_str status)
 	       rg_str_is(status, rg_run_status_names[ROGER_RUN_RECOVERED]);
 }
 
-static size_t count_parts(struct roger_str status)
-{
-	if (rg_str_is(status, rg_run_status_names[ROGER_RUN_NOT_FORWARDED]))
-		return COMPLETION_PARTS;
-	return rg_seal_is_final(status) ? ALL_PARTS : DISPATCH_PARTS;
-}
-
 /* Hash the first `count` parts of a run, and the notes that it had when it was sealed. */
 static int hash_parts(const struct roger_run *run, const struct roger_seal_entry *sealed,
 		      size_t count, struct rg_arena *arena, struct roger_str *ret_fixed,
@@ -54,10 +47,13 @@ static int hash_parts(const struct roger_run *run, const struct roger_seal_entry
 static int find_fixed(const struct roger_run *run, const struct roger_seal_entry *sealed,
 		      struct rg_arena *arena, struct roger_str *ret_fixed, struct roger_err *err)
 {
-	size_t count = count_parts(sealed->status);
+	const struct roger_str status = sealed->status;
+	size_t count = rg_seal_is_final(status) ? ALL_PARTS : DISPATCH_PARTS;
 	struct roger_str older;
 	int r;
 
+	if (rg_str_is(status, rg_run_status_names[ROGER_RUN_NOT_FORWARDED]))
+		count = COMPLETION_PARTS;
 	r = hash_parts(run, sealed, count, arena, ret_fixed, err);
 	if (r < 0 || count != COMPLETION_PARTS || !sealed->fixed.length ||
 	    rg_str_equal(*ret_fixed, sealed->fixed))
