@@ -25,22 +25,18 @@ static const int64_t day_ms = INT64_C(86400) * 1000;
 
 /* ------------------------------------------------------------- concerns -- */
 
-int rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const char *kind,
-		  struct roger_concern concern, struct roger_err *err, const char *format, ...)
+void rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const char *kind,
+		   struct roger_concern concern, const char *format, ...)
 {
-	struct roger_concern *place = rg_arena_push(causes->arena, &causes->concerns.items,
-						    &causes->concerns.count, sizeof *place);
 	va_list arguments;
 
-	va_start(arguments, format);
-	causes->failed |= !rg_arena_vprint(causes->arena, &concern.words, format, arguments);
-	va_end(arguments);
-	if (!place || causes->failed)
-		return rg_fail_memory(err);
 	concern.urgency = (int)urgency;
 	concern.kind = rg_str(kind);
-	*place = concern;
-	return ROGER_OK;
+	va_start(arguments, format);
+	causes->failed |= !rg_arena_vprint(causes->arena, &concern.words, format, arguments) ||
+			  !rg_arena_append(causes->arena, &causes->concerns.items,
+					   &causes->concerns.count, &concern, sizeof concern);
+	va_end(arguments);
 }
 
 struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word)
@@ -142,9 +138,8 @@ static int64_t time_of(const struct rg_run_document *document, enum run_kind kin
 	return now_ms;
 }
 
-static int add_to_group(struct rg_causes *causes, struct run_groups *groups,
-			const struct rg_run_document *document, enum run_kind kind,
-			struct roger_err *err)
+static void add_to_group(struct rg_causes *causes, struct run_groups *groups,
+			 const struct rg_run_document *document, enum run_kind kind)
 {
 	const int64_t at_ms = time_of(document, kind, causes->now_ms);
 	struct run_group *group = NULL;
@@ -155,37 +150,35 @@ static int add_to_group(struct rg_causes *causes, struct run_groups *groups,
 			group = &groups->items[i];
 	if (!group)
 		group = rg_arena_push(causes->arena, &groups->items, &groups->count, sizeof *group);
+	causes->failed |= !group;
 	if (!group)
-		return rg_fail_memory(err);
+		return;
 	if (!group->count++ || at_ms < group->since_ms)
 		group->since_ms = at_ms;
 	group->kind = kind;
 	group->stem = stem_of(document->run.run);
 	group->newest = document;
-	return ROGER_OK;
 }
 
 /* Count a run and put it into its groups.  An unread result that is a message counts in the mail of
  * the run's owner instead. */
-static int group_run(struct rg_causes *causes, struct run_groups *groups,
-		     const struct rg_run_document *document, struct roger_err *err)
+static void group_run(struct rg_causes *causes, struct run_groups *groups,
+		      const struct rg_run_document *document)
 {
 	const enum run_kind kind = kind_of(document);
 	const bool in_mail = document->run.result_message.length && !document->way_out.length;
 	int64_t *all = rg_counter_of(&groups->stems, stem_of(document->run.run));
-	int r = ROGER_OK;
 
-	if (!all)
-		return rg_fail_memory(err);
-	++*all;
+	causes->failed |= !all;
+	if (all)
+		++*all;
 	if (rg_run_is_unheard(document) && in_mail)
-		r = rg_causes_mail(causes, document->run.owner, RG_PART_RESULTS, 1,
-				   document->receipts.completed_ms, NULL, err);
+		rg_causes_mail(causes, document->run.owner, RG_PART_RESULTS, 1,
+			       document->receipts.completed_ms);
 	else if (rg_run_is_unheard(document))
-		r = add_to_group(causes, groups, document, RUN_UNREAD, err);
-	if (r == ROGER_OK && kind != RUN_FINE && kind != RUN_UNREAD)
-		r = add_to_group(causes, groups, document, kind, err);
-	return r;
+		add_to_group(causes, groups, document, RUN_UNREAD);
+	if (kind != RUN_FINE && kind != RUN_UNREAD)
+		add_to_group(causes, groups, document, kind);
 }
 
 /* Add the beginning of a line without its escape sequences, and with blanks for tabs. */
@@ -245,6 +238,8 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 					 .count = group->count,
 					 .since_ms = group->since_ms,
 					 .next = group->newest->way_out };
+	const enum roger_urgency urgency = run_kinds[group->kind].urgency;
+	const char *kind = run_kinds[group->kind].kind;
 	int r = all ? print_end(causes, group, &end, err) : rg_fail_memory(err);
 
 	if (r < 0)
@@ -253,12 +248,13 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 		concern.next =
 			rg_causes_command(causes, run_kinds[group->kind].show, concern.subject, "");
 	if (group->count == 1)
-		return rg_causes_add(causes, run_kinds[group->kind].urgency,
-				     run_kinds[group->kind].kind, concern, err, "run %.*s: %.*s",
-				     RG_STR_ARGS(concern.subject), RG_STR_ARGS(end));
-	return rg_causes_add(causes, run_kinds[group->kind].urgency, run_kinds[group->kind].kind,
-			     concern, err, "%lld of %lld runs %.*s*: %.*s", (long long)group->count,
-			     (long long)*all, RG_STR_ARGS(group->stem), RG_STR_ARGS(end));
+		rg_causes_add(causes, urgency, kind, concern, "run %.*s: %.*s",
+			      RG_STR_ARGS(concern.subject), RG_STR_ARGS(end));
+	else
+		rg_causes_add(causes, urgency, kind, concern, "%lld of %lld runs %.*s*: %.*s",
+			      (long long)group->count, (long long)*all, RG_STR_ARGS(group->stem),
+			      RG_STR_ARGS(end));
+	return ROGER_OK;
 }
 
 /* Count the accepted damages of this kind in a file.  line 0 and sha256 "" match any. */
@@ -278,8 +274,7 @@ static int64_t count_seen(const struct rg_causes *causes, enum roger_damage_kind
 	return count;
 }
 
-static int say_documents(struct rg_causes *causes, const struct rg_run_list *list,
-			 struct roger_err *err)
+static void say_documents(struct rg_causes *causes, const struct rg_run_list *list)
 {
 	struct roger_concern concern = { .count = 0 };
 	struct roger_str file, sha256;
@@ -287,16 +282,17 @@ static int say_documents(struct rg_causes *causes, const struct rg_run_list *lis
 
 	for (i = 0; i < list->troubles.count; i++) {
 		if (!rg_run_trouble_seen(&list->troubles.items[i], causes->arena, &file, &sha256))
-			return rg_fail_memory(err);
-		if (!count_seen(causes, ROGER_DAMAGE_INVALID, file, 0, sha256) && !concern.count++)
+			causes->failed = true;
+		else if (!count_seen(causes, ROGER_DAMAGE_INVALID, file, 0, sha256) &&
+			 !concern.count++)
 			concern.subject = file;
 	}
 	if (!concern.count)
-		return ROGER_OK;
+		return;
 	concern.next = rg_causes_command(causes, "dismiss", concern.subject, " --reason TEXT");
-	return rg_causes_add(causes, ROGER_SOON, "run_documents", concern, err,
-			     "%lld run document%s with errors; `roger runs` says which",
-			     (long long)concern.count, rg_plural(concern.count));
+	rg_causes_add(causes, ROGER_SOON, "run_documents", concern,
+		      "%lld run document%s with errors; `roger runs` says which",
+		      (long long)concern.count, rg_plural(concern.count));
 }
 
 static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
@@ -309,11 +305,13 @@ static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
 
 	for (i = 0; r == ROGER_OK && i < list.count; i++) {
 		causes->reply->active_runs += list.documents[i].run.status == ROGER_RUN_ACTIVE;
-		r = group_run(causes, &groups, &list.documents[i], err);
+		group_run(causes, &groups, &list.documents[i]);
 	}
 	for (i = 0; r == ROGER_OK && i < groups.count; i++)
 		r = say_runs(causes, &groups, &groups.items[i], err);
-	return r < 0 ? r : say_documents(causes, &list, err);
+	if (r == ROGER_OK)
+		say_documents(causes, &list);
+	return r;
 }
 
 int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_str *ret_words,
@@ -388,12 +386,13 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 	concern.next = rg_causes_print(
 		causes, "roger bridge ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
 		RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file));
-	return rg_causes_add(causes, ROGER_SOON, "skipped", concern, err,
-			     "%zu trigger text%s %s, or remove the file", names.count,
-			     names.count == 1 ? " was" : "s were",
-			     refused		? "refused: see why"
-			     : names.count == 1 ? "skipped: let it in"
-						: "skipped: let them in");
+	rg_causes_add(causes, ROGER_SOON, "skipped", concern,
+		      "%zu trigger text%s %s, or remove the file", names.count,
+		      names.count == 1 ? " was" : "s were",
+		      refused		 ? "refused: see why"
+		      : names.count == 1 ? "skipped: let it in"
+					 : "skipped: let them in");
+	return ROGER_OK;
 }
 
 static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
@@ -416,17 +415,19 @@ static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 			concern.subject = list.items[i].file;
 		}
 	}
-	odd.subject = r == ROGER_OK ? list.odd : RG_STR("");
-	if (odd.subject.length)
-		r = rg_causes_add(causes, ROGER_SOON, "triggers", odd, err,
-				  "%.*s in %.*s/ is not a regular file: move it away",
-				  RG_STR_ARGS(list.odd), RG_STR_ARGS(folder));
-	if (r < 0 || !concern.count)
+	if (r < 0)
 		return r;
+	odd.subject = list.odd;
+	if (odd.subject.length)
+		rg_causes_add(causes, ROGER_SOON, "triggers", odd,
+			      "%.*s in %.*s/ is not a regular file: move it away",
+			      RG_STR_ARGS(list.odd), RG_STR_ARGS(folder));
 	rg_clock_print_span(causes->now_ms - concern.since_ms, span);
-	return rg_causes_add(causes, ROGER_SOON, "triggers", concern, err,
-			     "%lld text%s in %.*s/ for %s, not taken in", (long long)concern.count,
-			     concern.count == 1 ? " waits" : "s wait", RG_STR_ARGS(folder), span);
+	if (concern.count)
+		rg_causes_add(causes, ROGER_SOON, "triggers", concern,
+			      "%lld text%s in %.*s/ for %s, not taken in", (long long)concern.count,
+			      concern.count == 1 ? " waits" : "s wait", RG_STR_ARGS(folder), span);
+	return ROGER_OK;
 }
 
 /* List the chores that somebody does now; add a concern for a configured one that nobody does. */
@@ -447,9 +448,10 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 	struct roger_chore chore;
 	size_t count = 0, i;
 	bool found;
-	int r = rg_kept(items, err);
 
-	for (i = 0; r == ROGER_OK && i < sizeof chores / sizeof *chores; i++) {
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < sizeof chores / sizeof *chores; i++) {
 		concern = (struct roger_concern){ .subject = rg_str(chores[i].verb), .count = 1 };
 		chore = (struct roger_chore){ .last_ms = 0 };
 		found = rg_chore_find(causes->roger->workspace, chores[i].verb, causes->arena,
@@ -462,11 +464,11 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 		concern.since_ms = chore.last_ms;
 		concern.next = rg_causes_print(causes, "roger %s --once", chores[i].verb);
 		if (chores[i].wanted && !(found && chore.last_ms > causes->now_ms - CHORE_MS))
-			r = rg_causes_add(causes, ROGER_NOTICE, "chores", concern, err, "%s",
-					  chores[i].what);
+			rg_causes_add(causes, ROGER_NOTICE, "chores", concern, "%s",
+				      chores[i].what);
 	}
 	causes->reply->chores = (struct roger_chore_list){ items, count };
-	return r;
+	return ROGER_OK;
 }
 
 /* --------------------------------------------------------- keys, clocks -- */
@@ -497,9 +499,10 @@ static int say_conflicts(struct rg_causes *causes, const struct rg_history *rows
 	if (concern.count > 1)
 		snprintf(times, sizeof times, ", %lld times", (long long)concern.count);
 	concern.next = rg_causes_command(causes, "log sends --from", sender, " --newest");
-	return rg_causes_add(causes, ROGER_NOTICE, "keys", concern, err,
-			     "%.*s used a key again and was refused%s: its first result stands",
-			     RG_STR_ARGS(sender), times);
+	rg_causes_add(causes, ROGER_NOTICE, "keys", concern,
+		      "%.*s used a key again and was refused%s: its first result stands",
+		      RG_STR_ARGS(sender), times);
+	return ROGER_OK;
 }
 
 static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
@@ -538,16 +541,16 @@ static int look_at_clock(struct rg_causes *causes, struct roger_err *err)
 	rg_clock_print_span(found.items[0].created_at_ms - causes->now_ms, span);
 	concern.subject = found.items[0].id;
 	concern.next = rg_causes_command(causes, "trace", concern.subject, "");
-	return rg_causes_add(causes, ROGER_SOON, "clock", concern, err,
-			     "the clock went back, or %.*s's is %s ahead: times are wrong until "
-			     "then",
-			     RG_STR_ARGS(found.items[0].from), span);
+	rg_causes_add(causes, ROGER_SOON, "clock", concern,
+		      "the clock went back, or %.*s's is %s ahead: times are wrong until then",
+		      RG_STR_ARGS(found.items[0].from), span);
+	return ROGER_OK;
 }
 
 /* ----------------------------------------------------------------- files -- */
 
-static int say_strays(struct rg_causes *causes, enum roger_urgency urgency, struct roger_str file,
-		      int64_t count, int64_t line, struct roger_err *err)
+static void say_strays(struct rg_causes *causes, enum roger_urgency urgency, struct roger_str file,
+		       int64_t count, int64_t line)
 {
 	struct roger_concern concern = { .subject = file,
 					 .count = count,
@@ -560,8 +563,8 @@ static int say_strays(struct rg_causes *causes, enum roger_urgency urgency, stru
 		concern.next = rg_causes_print(causes, "roger dismiss %.*s:%lld --reason TEXT",
 					       RG_STR_ARGS(rg_causes_quote(causes, file)),
 					       (long long)line);
-	return rg_causes_add(causes, urgency, "strays", concern, err, "%lld stray line%s in %.*s%s",
-			     (long long)count, rg_plural(count), RG_STR_ARGS(file), first);
+	rg_causes_add(causes, urgency, "strays", concern, "%lld stray line%s in %.*s%s",
+		      (long long)count, rg_plural(count), RG_STR_ARGS(file), first);
 }
 
 /* Add a concern for the stray lines of a log that nobody has accepted; it names the first. */
@@ -580,9 +583,9 @@ static int look_for_strays_of(struct rg_causes *causes, enum rg_log log, struct 
 		    !count++)
 			first = stray;
 	}
-	return r < 0 || !first
-		       ? r
-		       : say_strays(causes, ROGER_NOTICE, first->file, count, first->line, err);
+	if (first)
+		say_strays(causes, ROGER_NOTICE, first->file, count, first->line);
+	return r;
 }
 
 static int look_for_strays(struct rg_causes *causes, struct roger_err *err)
@@ -594,7 +597,7 @@ static int look_for_strays(struct rg_causes *causes, struct roger_err *err)
 
 	count -= count_seen(causes, ROGER_DAMAGE_STRAY, file, 0, RG_STR(""));
 	if (r == ROGER_OK && count > 0)
-		r = say_strays(causes, ROGER_SOON, file, count, 0, err);
+		say_strays(causes, ROGER_SOON, file, count, 0);
 	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++)
 		if (rg_kinds[i].chained)
 			r = look_for_strays_of(causes, (enum rg_log)i, err);
@@ -607,16 +610,18 @@ static int look_at_trust(struct rg_causes *causes, struct roger_err *err)
 	struct roger_concern concern = { .count = 1, .next = RG_STR("roger trust") };
 	int r;
 
-	if (*why && !causes->roger->workspace->git_busy)
-		return rg_causes_add(causes, ROGER_SOON, "untrusted", concern, err, "%s", why);
+	if (*why && !causes->roger->workspace->git_busy) {
+		rg_causes_add(causes, ROGER_SOON, "untrusted", concern, "%s", why);
+		return ROGER_OK;
+	}
 	r = rg_trust_count_commands(causes->roger, causes->arena, &concern.count, &concern.subject,
 				    err);
-	if (r < 0 || !concern.count)
-		return r;
-	return rg_causes_add(causes, ROGER_SOON, "untrusted", concern, err,
-			     "%lld configured command%s not trusted, and left out: %.*s%s",
-			     (long long)concern.count, concern.count == 1 ? " is" : "s are",
-			     RG_STR_ARGS(concern.subject), concern.count == 1 ? "" : ", ...");
+	if (r == ROGER_OK && concern.count)
+		rg_causes_add(causes, ROGER_SOON, "untrusted", concern,
+			      "%lld configured command%s not trusted, and left out: %.*s%s",
+			      (long long)concern.count, concern.count == 1 ? " is" : "s are",
+			      RG_STR_ARGS(concern.subject), concern.count == 1 ? "" : ", ...");
+	return r;
 }
 
 /* Add a concern for all damage that nobody has accepted; it names the first place that closes its
@@ -652,10 +657,11 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 		snprintf(more, sizeof more, ", and %lld more place%s", (long long)concern.count - 1,
 			 rg_plural(concern.count - 1));
 	concern.next = rg_causes_command(causes, "dismiss", concern.subject, " --reason TEXT");
-	return rg_causes_add(causes, ROGER_URGENT, "damage", concern, err, "%.*s is %s%s%s",
-			     RG_STR_ARGS(concern.subject),
-			     concern.count > 1 ? "damaged" : rg_damage_words(first), more,
-			     rg_damage_closes(first) ? "; sends are refused" : "");
+	rg_causes_add(causes, ROGER_URGENT, "damage", concern, "%.*s is %s%s%s",
+		      RG_STR_ARGS(concern.subject),
+		      concern.count > 1 ? "damaged" : rg_damage_words(first), more,
+		      rg_damage_closes(first) ? "; sends are refused" : "");
+	return ROGER_OK;
 }
 
 static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
@@ -663,8 +669,10 @@ static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
 	const struct roger_concern concern = { .count = 1, .next = RG_STR("roger doctor rebuild") };
 	const char *trouble = rg_engine_trouble(causes->roger->engine);
 
-	return *trouble ? rg_causes_add(causes, ROGER_NOTICE, "engine", concern, err, "%s", trouble)
-			: ROGER_OK;
+	(void)err;
+	if (*trouble)
+		rg_causes_add(causes, ROGER_NOTICE, "engine", concern, "%s", trouble);
+	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ all -- */
@@ -677,7 +685,7 @@ static int arrange_concerns(struct rg_causes *causes, struct roger_err *err)
 	size_t count = 0, i;
 	int rank, urgency;
 
-	if (!items)
+	if (!items || causes->failed)
 		return rg_fail_memory(err);
 	for (rank = 0; rank <= ROGER_NOTICE; rank++)
 		for (i = 0; i < all; i++) {

@@ -58,15 +58,13 @@ struct rg_causes {
 	struct roger_retired_list retired;
 	struct roger_damage_list damages; /* accepted or not */
 	struct roger_seat_list seats;
-	bool failed; /* out of memory */
+	bool failed;		    /* out of memory */
+	struct rg_agent_mail spare; /* stands in for a box that there was no memory for */
 	struct {
 		struct rg_agent_mail *items;
 		size_t count;
 	} boxes;
-	struct {
-		struct roger_concern *items;
-		size_t count;
-	} concerns;
+	struct roger_concern_list concerns;
 };
 
 /* Find all concerns, into the reply, whose memory must be set. */
@@ -87,11 +85,12 @@ RG_CHECKED int rg_causes_run(struct rg_causes *causes, struct roger_str run,
 
 /* ----------------------------------------- between causes.c and causes_mail.c -- */
 
+/* These note in causes->failed that they were out of memory, so that it is looked at once. */
+
 /* Add a concern with its words.  Print concern.next with the functions below. */
-RG_PRINTF(6, 7)
-RG_CHECKED int rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const char *kind,
-			     struct roger_concern concern, struct roger_err *err,
-			     const char *format, ...);
+RG_PRINTF(5, 6)
+void rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const char *kind,
+		   struct roger_concern concern, const char *format, ...);
 RG_PRINTF(2, 3)
 struct roger_str rg_causes_print(struct rg_causes *causes, const char *format, ...);
 /* Quote a word of a command for a shell, since names may come from others. */
@@ -100,10 +99,10 @@ struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word
 struct roger_str rg_causes_command(struct rg_causes *causes, const char *command,
 				   struct roger_str word, const char *more);
 
-/* Add count to a part of an agent's mail.  since_ms: when the oldest of them began; 0: unknown. */
-RG_CHECKED int rg_causes_mail(struct rg_causes *causes, struct roger_str name, enum rg_part part,
-			      int64_t count, int64_t since_ms, struct rg_agent_mail **ret_box,
-			      struct roger_err *err);
+/* Add count to a part of an agent's mail, and return it.  since_ms: when the oldest of them began;
+ * 0: unknown. */
+struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str name,
+				     enum rg_part part, int64_t count, int64_t since_ms);
 
 /* causes_mail.c: fill the boxes from what is open, and make a concern of each. */
 RG_CHECKED int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err);

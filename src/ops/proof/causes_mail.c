@@ -70,26 +70,22 @@ struct rg_agent_mail *rg_causes_box(const struct rg_causes *causes, struct roger
 	return NULL;
 }
 
-int rg_causes_mail(struct rg_causes *causes, struct roger_str name, enum rg_part part,
-		   int64_t count, int64_t since_ms, struct rg_agent_mail **ret_box,
-		   struct roger_err *err)
+struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str name,
+				     enum rg_part part, int64_t count, int64_t since_ms)
 {
 	struct rg_agent_mail *box = rg_causes_box(causes, name);
 
-	if (!box) {
+	if (!box)
 		box = rg_arena_push(causes->arena, &causes->boxes.items, &causes->boxes.count,
 				    sizeof *box);
-		if (!box)
-			return rg_fail_memory(err);
-		box->name = name;
-		box->retired = rg_retired_find(&causes->retired, name);
-	}
+	causes->failed |= !box;
+	box = box ? box : &causes->spare;
+	box->name = name;
+	box->retired = rg_retired_find(&causes->retired, name);
 	box->parts[part] += count;
 	if (since_ms && (!box->since_ms || since_ms < box->since_ms))
 		box->since_ms = since_ms;
-	if (ret_box)
-		*ret_box = box;
-	return ROGER_OK;
+	return box;
 }
 
 /* ---------------------------------------------------------- dead letters -- */
@@ -109,10 +105,10 @@ static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct 
 		return r;
 	letter = found.letters;
 	by_id.ids = &letter->message;
-	r = rg_causes_mail(causes, rg_retired_owner(&causes->retired, letter->to), RG_PART_DEAD, 1,
-			   letter->at_ms, &box, err);
-	if (r < 0 || box->way_out.length)
-		return r;
+	box = rg_causes_mail(causes, rg_retired_owner(&causes->retired, letter->to), RG_PART_DEAD,
+			     1, letter->at_ms);
+	if (box->way_out.length)
+		return ROGER_OK;
 	r = rg_engine_find(causes->roger->engine, &by_id, causes->arena, &there, err);
 	/* The message is in no mailbox any more, or only a redelivery lets the agent receive it. */
 	if (r == ROGER_OK && (!there.count || there.items[0].dead_at_ms))
@@ -140,9 +136,10 @@ static int look_for_alarm(struct rg_causes *causes, struct roger_err *err)
 	if (r < 0 || !limit || concern.count <= limit)
 		return r;
 	concern.next = rg_causes_command(causes, "dead --cycle", concern.subject, "");
-	return rg_causes_add(causes, ROGER_URGENT, "alarm", concern, err,
-			     "alarm: %lld dead letters in cycle %.*s, and not all are settled",
-			     (long long)concern.count, RG_STR_ARGS(concern.subject));
+	rg_causes_add(causes, ROGER_URGENT, "alarm", concern,
+		      "alarm: %lld dead letters in cycle %.*s, and not all are settled",
+		      (long long)concern.count, RG_STR_ARGS(concern.subject));
+	return ROGER_OK;
 }
 
 static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
@@ -243,38 +240,37 @@ static bool is_about_target(struct roger_str cause)
 }
 
 /* Report refused sends that were not repeated, in the recipient's mail or as one concern. */
-static int say_refused(struct rg_causes *causes, const struct refusal *refusals, size_t count,
-		       struct roger_err *err)
+static void say_refused(struct rg_causes *causes, const struct refusal *refusals, size_t count)
 {
 	const struct roger_attempt *one, *last = NULL;
 	struct roger_concern concern = { 0 };
 	size_t i;
-	int r = ROGER_OK;
 
-	for (i = 0; r == ROGER_OK && i < count; i++) {
+	for (i = 0; i < count; i++) {
 		one = refusals[i].attempt;
 		if (!refusals[i].over && is_about_target(one->cause)) {
-			r = rg_causes_mail(causes, one->to, RG_PART_REFUSED, 1, one->at_ms, NULL,
-					   err);
+			rg_causes_mail(causes, one->to, RG_PART_REFUSED, 1, one->at_ms);
 		} else if (!refusals[i].over) {
 			concern.since_ms = concern.count++ ? concern.since_ms : one->at_ms;
 			last = one;
 		}
 	}
-	if (r < 0 || !last)
-		return r;
+	if (!last)
+		return;
 	concern.subject = last->from;
 	concern.next = rg_causes_command(causes, "log sends --from", last->from,
 					 " --outcome error --newest");
 	if (concern.count == 1)
-		return rg_causes_add(causes, ROGER_SOON, "refused", concern, err,
-				     "%.*s could not send to %.*s (%.*s), and has not repeated it",
-				     RG_STR_ARGS(last->from), RG_STR_ARGS(last->to),
-				     RG_STR_ARGS(last->cause));
-	return rg_causes_add(causes, ROGER_SOON, "refused", concern, err,
-			     "%lld refused sends of %.*s were not repeated, the last to %.*s: %.*s",
-			     (long long)concern.count, RG_STR_ARGS(last->from),
-			     RG_STR_ARGS(last->to), RG_STR_ARGS(last->cause));
+		rg_causes_add(causes, ROGER_SOON, "refused", concern,
+			      "%.*s could not send to %.*s (%.*s), and has not repeated it",
+			      RG_STR_ARGS(last->from), RG_STR_ARGS(last->to),
+			      RG_STR_ARGS(last->cause));
+	else
+		rg_causes_add(causes, ROGER_SOON, "refused", concern,
+			      "%lld refused sends of %.*s were not repeated, the last to %.*s: "
+			      "%.*s",
+			      (long long)concern.count, RG_STR_ARGS(last->from),
+			      RG_STR_ARGS(last->to), RG_STR_ARGS(last->cause));
 }
 
 /* Report the refused sends of a sender.  A person saw them at once, and a retired agent sends
@@ -306,7 +302,9 @@ static int judge_sender(struct rg_causes *causes, struct roger_str from,
 		place->attempt = found.attempts;
 	}
 	r = look_for_repeats(causes, refusals, count, err);
-	return r < 0 ? r : say_refused(causes, refusals, count, err);
+	if (r == ROGER_OK)
+		say_refused(causes, refusals, count);
+	return r;
 }
 
 /* Look at the refused sends of this cycle and the last day, sender by sender. */
@@ -339,36 +337,26 @@ static int look_at_refused(struct rg_causes *causes, struct roger_err *err)
 
 /* ------------------------------------------------------ leases, deadlines -- */
 
-/* True if the lease is of an agent that retired: it ended when another agent took over. */
-static bool is_handed_over(const struct rg_causes *causes, const struct roger_message *message)
-{
-	return rg_str_equal(message->claimed_by, message->to) &&
-	       !rg_str_equal(rg_retired_owner(&causes->retired, message->to), message->to);
-}
-
 /*
  * Count the leases of a message that are in force or expired; message->leases leaves out those that
  * were given back.  open: no line ended the last lease.  An open lease whose time is over, or is
  * longer than a lease may be (taken while the clock was ahead, or under another configuration), is
  * not in force.
  */
-static int judge_lease(struct rg_causes *causes, const struct roger_message *message, bool open,
-		       struct roger_err *err)
+static void judge_lease(struct rg_causes *causes, const struct roger_message *message, bool open)
 {
 	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
 	const bool held = open && rg_message_claimed(message, causes->now_ms, longest_ms);
 	const int64_t taken = message->leases || !open ? message->leases : 1,
 		      expired = held ? taken - 1 : taken;
 	const struct roger_str owner = rg_retired_owner(&causes->retired, message->to);
-	int r = ROGER_OK;
 
-	if (held && !is_handed_over(causes, message))
-		r = rg_causes_mail(causes, owner, RG_PART_HELD, 1, message->created_at_ms, NULL,
-				   err);
-	if (r == ROGER_OK && expired)
-		r = rg_causes_mail(causes, owner, RG_PART_LEASE, expired, message->created_at_ms,
-				   NULL, err);
-	return r;
+	/* The lease of an agent that retired ended when another agent took over. */
+	if (held &&
+	    (!rg_str_equal(message->claimed_by, message->to) || rg_str_equal(owner, message->to)))
+		rg_causes_mail(causes, owner, RG_PART_HELD, 1, message->created_at_ms);
+	if (expired)
+		rg_causes_mail(causes, owner, RG_PART_LEASE, expired, message->created_at_ms);
 }
 
 /* Count the leases of messages.  Needs them in the order of the journal, as their rows are. */
@@ -394,7 +382,7 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 				open = row->open;
 		}
 		if (open || !messages[i].dead_at_ms)
-			r = judge_lease(causes, &messages[i], open, err);
+			judge_lease(causes, &messages[i], open);
 	}
 	return r;
 }
@@ -420,10 +408,10 @@ static int look_at_waiting(struct rg_causes *causes, struct roger_err *err)
 		if (items[i].read || items[i].archived_at_ms)
 			continue;
 		if (items[i].confirm_by_ms)
-			r = rg_causes_mail(causes, rg_retired_owner(&causes->retired, items[i].to),
-					   rg_attempt_under_way(&items[i]) ? RG_PART_WAITING
-									   : RG_PART_OVERDUE,
-					   1, items[i].created_at_ms, NULL, err);
+			rg_causes_mail(causes, rg_retired_owner(&causes->retired, items[i].to),
+				       rg_attempt_under_way(&items[i]) ? RG_PART_WAITING
+								       : RG_PART_OVERDUE,
+				       1, items[i].created_at_ms);
 		if (items[i].claimed_until_ms)
 			items[count++] = items[i];
 	}
@@ -441,8 +429,7 @@ static int look_at_breakers(struct rg_causes *causes, struct roger_err *err)
 	int r = rg_breakers_find(causes->roger, causes->arena, &breakers, err);
 
 	for (i = 0; r == ROGER_OK && i < breakers.count; i++)
-		r = rg_causes_mail(causes, breakers.items[i].target, RG_PART_BREAKER, 1, 0, NULL,
-				   err);
+		rg_causes_mail(causes, breakers.items[i].target, RG_PART_BREAKER, 1, 0);
 	return r;
 }
 
@@ -506,10 +493,7 @@ static int add_unread(struct rg_causes *causes, const struct roger_agent *agent,
 	if (r < 0)
 		return r;
 	oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
-	r = rg_causes_mail(causes, agent->name, RG_PART_UNREAD, agent->unread, oldest_ms, &box,
-			   err);
-	if (r < 0)
-		return r;
+	box = rg_causes_mail(causes, agent->name, RG_PART_UNREAD, agent->unread, oldest_ms);
 	box->oldest_ms = oldest_ms;
 	box->parts[RG_PART_RETIRED] = box->retired ? agent->unread : 0;
 	for (i = 0; file_only && i < found.count; i++)
@@ -538,12 +522,12 @@ static int look_at_unread(struct rg_causes *causes, struct roger_err *err)
 	}
 	for (i = 0; i < count && i < MAILBOXES_MAX && r == ROGER_OK; i++)
 		r = add_unread(causes, full[i], err);
-	if (r < 0 || count <= MAILBOXES_MAX)
-		return r;
 	concern.count = (int64_t)count - MAILBOXES_MAX;
-	return rg_causes_add(causes, ROGER_NOTICE, "mail", concern, err,
-			     "%lld more agent%s unread mail", (long long)concern.count,
-			     concern.count == 1 ? " has" : "s have");
+	if (r == ROGER_OK && concern.count > 0)
+		rg_causes_add(causes, ROGER_NOTICE, "mail", concern,
+			      "%lld more agent%s unread mail", (long long)concern.count,
+			      concern.count == 1 ? " has" : "s have");
+	return r;
 }
 
 /* For each name that only ever got mail, find the nearest name of an agent that has sent some and
@@ -614,7 +598,6 @@ static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, str
 	struct rg_engine *engine = causes->roger->engine;
 	struct roger_message_list found = { 0 };
 	struct roger_concern concern = { .subject = issue };
-	struct rg_agent_mail *box;
 	int64_t unread;
 	int r;
 
@@ -629,16 +612,15 @@ static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, str
 	if (r < 0 || unread < limit)
 		return r;
 	if (to.length) {
-		r = rg_causes_mail(causes, to, RG_PART_FULL, 1, 0, &box, err);
-		if (r == ROGER_OK)
-			box->issue = issue;
-		return r;
+		rg_causes_mail(causes, to, RG_PART_FULL, 1, 0)->issue = issue;
+		return ROGER_OK;
 	}
 	concern.count = unread;
 	concern.next = rg_causes_command(causes, "list --unread --issue", issue, "");
-	return rg_causes_add(causes, ROGER_SOON, "full", concern, err,
-			     "issue %.*s is full: %lld unread, and what is sent in it is refused",
-			     RG_STR_ARGS(issue), (long long)unread);
+	rg_causes_add(causes, ROGER_SOON, "full", concern,
+		      "issue %.*s is full: %lld unread, and what is sent in it is refused",
+		      RG_STR_ARGS(issue), (long long)unread);
+	return ROGER_OK;
 }
 
 /* Look for full issues and mailboxes.  Only issues with enough unread mail are looked at, and no
@@ -726,7 +708,7 @@ static int look_at_sessions(struct rg_causes *causes, struct roger_err *err)
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
 		r = rg_note_read(found.items[i].text, causes->arena, &notes[i], err);
-	for (i = 0; i < found.count && r == ROGER_OK; i++) {
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		for (j = i + 1; j < found.count && !rg_str_equal(notes[j].agent, notes[i].agent);)
 			j++;
 		for (k = j + 1; k < found.count && !rg_str_equal(notes[k].agent, notes[i].agent);)
@@ -736,8 +718,7 @@ static int look_at_sessions(struct rg_causes *causes, struct roger_err *err)
 		    rg_str_equal(notes[i].session, notes[j].session) ||
 		    (box && box->parts[RG_PART_SESSIONS]))
 			continue;
-		r = rg_causes_mail(causes, notes[i].agent, RG_PART_SESSIONS, 2,
-				   notes[k].entry.at_ms, NULL, err);
+		rg_causes_mail(causes, notes[i].agent, RG_PART_SESSIONS, 2, notes[k].entry.at_ms);
 	}
 	return r;
 }
@@ -917,56 +898,51 @@ static enum roger_urgency urgency_of(const struct rg_causes *causes,
 	return urgency;
 }
 
-static int list_parts(const struct rg_causes *causes, const struct rg_agent_mail *box,
-		      struct roger_figure_list *ret_list, struct roger_err *err)
+static struct roger_figure_list list_parts(struct rg_causes *causes, const int64_t counts[RG_PARTS])
 {
-	struct roger_figure *items = rg_arena_get(causes->arena, RG_PARTS * sizeof *items);
-	size_t count = 0, i;
+	struct roger_figure_list list = { 0 };
+	size_t i;
 
-	if (!items)
-		return rg_fail_memory(err);
-	for (i = 0; i < RG_PARTS; i++)
-		if (box->parts[i])
-			items[count++] =
-				(struct roger_figure){ rg_str(parts[i].kind), box->parts[i] };
-	*ret_list = (struct roger_figure_list){ items, count };
-	return ROGER_OK;
+	for (i = 0; i < RG_PARTS; i++) {
+		const struct roger_figure figure = { rg_str(parts[i].kind), counts[i] };
+
+		causes->failed |=
+			counts[i] && !rg_arena_append(causes->arena, &list.items, &list.count,
+						      &figure, sizeof figure);
+	}
+	return list;
 }
 
-static int say_box(struct rg_causes *causes, const struct rg_agent_mail *box, struct roger_err *err)
+static void say_box(struct rg_causes *causes, const struct rg_agent_mail *box)
 {
 	struct roger_concern concern = { .subject = box->name,
 					 .count = box->parts[RG_PART_UNREAD],
 					 .since_ms = box->since_ms,
-					 .next = rg_agent_mail_next(causes, box) };
+					 .next = rg_agent_mail_next(causes, box),
+					 .parts = list_parts(causes, box->parts) };
 	const struct roger_str words = rg_agent_mail_words(causes, box, WORDS_BYTES);
 	size_t i;
-	int r = list_parts(causes, box, &concern.parts, err);
 
 	for (i = 0; i < RG_PARTS && !concern.count; i++)
 		concern.count = box->parts[i];
-	return r < 0 ? r
-		     : rg_causes_add(causes, urgency_of(causes, box), "mail", concern, err, "%.*s",
-				     RG_STR_ARGS(words));
+	rg_causes_add(causes, urgency_of(causes, box), "mail", concern, "%.*s", RG_STR_ARGS(words));
 }
 
 /* Add one concern for all probable slips of names. */
-static int say_slips(struct rg_causes *causes, struct roger_err *err)
+static void say_slips(struct rg_causes *causes)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = 4096 };
 	const struct rg_agent_mail *box, *first = NULL;
 	struct roger_concern concern = { 0 };
-	struct rg_agent_mail all = { .since_ms = 0 };
+	int64_t all[RG_PARTS] = { 0 };
 	size_t i, k;
-	int r;
-
 	for (i = 0; i < causes->boxes.count; i++) {
 		box = &causes->boxes.items[i];
 		if (!box->near.length)
 			continue;
 		first = first ? first : box;
 		for (k = 0; k < RG_PARTS; k++)
-			all.parts[k] += box->parts[k];
+			all[k] += box->parts[k];
 		if (!concern.since_ms || box->since_ms < concern.since_ms)
 			concern.since_ms = box->since_ms;
 		if (concern.count++ < SLIPS_MAX)
@@ -974,20 +950,17 @@ static int say_slips(struct rg_causes *causes, struct roger_err *err)
 				      RG_STR_ARGS(box->name), RG_STR_ARGS(box->near));
 	}
 	if (!first)
-		return ROGER_OK;
+		return;
 	concern.subject = first->name;
 	concern.next = rg_causes_print(causes, "roger agents retire %.*s --to %.*s",
 				       RG_STR_ARGS(rg_causes_quote(causes, first->name)),
 				       RG_STR_ARGS(rg_causes_quote(causes, first->near)));
+	concern.parts = list_parts(causes, all);
 	causes->failed |= names.failed;
-	r = list_parts(causes, &all, &concern.parts, err);
-	if (r < 0)
-		return r;
-	return rg_causes_add(
-		causes, ROGER_SOON, "slips", concern, err, "%lld name%s like %s: %.*s%s",
-		(long long)concern.count, concern.count == 1 ? " looks" : "s look",
-		concern.count == 1 ? "a slip" : "slips", RG_STR_ARGS(rg_buf_str(&names)),
-		concern.count > SLIPS_MAX ? ", ..." : "");
+	rg_causes_add(causes, ROGER_SOON, "slips", concern, "%lld name%s like %s: %.*s%s",
+		      (long long)concern.count, concern.count == 1 ? " looks" : "s look",
+		      concern.count == 1 ? "a slip" : "slips", RG_STR_ARGS(rg_buf_str(&names)),
+		      concern.count > SLIPS_MAX ? ", ..." : "");
 }
 
 static int compare_boxes(const void *a, const void *b)
@@ -1002,14 +975,14 @@ static int compare_boxes(const void *a, const void *b)
 int rg_causes_say_mail(struct rg_causes *causes, struct roger_err *err)
 {
 	size_t i;
-	int r;
 
+	(void)err;
 	if (causes->boxes.count)
 		qsort(causes->boxes.items, causes->boxes.count, sizeof *causes->boxes.items,
 		      compare_boxes);
-	r = say_slips(causes, err);
-	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++)
+	say_slips(causes);
+	for (i = 0; i < causes->boxes.count; i++)
 		if (!causes->boxes.items[i].near.length)
-			r = say_box(causes, &causes->boxes.items[i], err);
-	return r;
+			say_box(causes, &causes->boxes.items[i]);
+	return ROGER_OK;
 }

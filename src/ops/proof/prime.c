@@ -37,21 +37,21 @@ static int look_at_mail(struct priming *priming, struct roger_err *err)
 	const struct roger_message_list *messages = &priming->reply->messages;
 	const struct roger_message *message;
 	struct roger_concern duty = { .count = 1 };
-	int r = ROGER_OK;
 	size_t i;
 
-	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
+	(void)err;
+	for (i = 0; i < messages->count; i++) {
 		message = &messages->items[i];
 		if (!message->confirm_by_ms)
 			continue;
 		duty.subject = message->id;
 		duty.since_ms = message->confirm_by_ms;
 		duty.next = rg_causes_command(&priming->duties, "ack", message->id, "");
-		r = rg_causes_add(&priming->duties, ROGER_SOON, "awaited", duty, err,
-				  "%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
-				  RG_STR_ARGS(message->id));
+		rg_causes_add(&priming->duties, ROGER_SOON, "awaited", duty,
+			      "%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
+			      RG_STR_ARGS(message->id));
 	}
-	return r;
+	return ROGER_OK;
 }
 
 static int add_run(struct priming *priming, const struct rg_run_document *document,
@@ -68,9 +68,10 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 		if (!duty.next.length)
 			duty.next =
 				rg_causes_command(&priming->duties, "ack", run.result_message, "");
-		return rg_causes_add(&priming->duties, ROGER_SOON, "done_but_not_forwarded", duty,
-				     err, "run %.*s is done, and you have not taken its result",
-				     RG_STR_ARGS(run.run));
+		rg_causes_add(&priming->duties, ROGER_SOON, "done_but_not_forwarded", duty,
+			      "run %.*s is done, and you have not taken its result",
+			      RG_STR_ARGS(run.run));
+		return ROGER_OK;
 	}
 	/* A suspect or blocked run is a duty until somebody has dealt with it. */
 	if (run.status != ROGER_RUN_SUSPECT &&
@@ -78,10 +79,10 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 		return ROGER_OK;
 	duty.since_ms = document->receipts.expected_by_ms;
 	duty.next = rg_causes_command(&priming->duties, "runs", run.run, "");
-	return rg_causes_add(&priming->duties, ROGER_SOON, rg_run_status_names[run.status], duty,
-			     err, "run %.*s, which you own: %.*s%s%.*s", RG_STR_ARGS(run.run),
-			     RG_STR_ARGS(run.words), run.why.length ? "; " : "",
-			     RG_STR_ARGS(run.why));
+	rg_causes_add(&priming->duties, ROGER_SOON, rg_run_status_names[run.status], duty,
+		      "run %.*s, which you own: %.*s%s%.*s", RG_STR_ARGS(run.run),
+		      RG_STR_ARGS(run.words), run.why.length ? "; " : "", RG_STR_ARGS(run.why));
+	return ROGER_OK;
 }
 
 static int look_at_runs(struct priming *priming, struct roger_err *err)
@@ -116,9 +117,9 @@ static int look_at_letters(struct priming *priming, struct roger_err *err)
 		duty.subject = letter->id;
 		duty.since_ms = letter->at_ms;
 		duty.next = rg_causes_command(&priming->duties, "dead redeliver", letter->id, "");
-		r = rg_causes_add(&priming->duties, ROGER_SOON, "dead_letter", duty, err,
-				  "%.*s never read what you sent with %.*s",
-				  RG_STR_ARGS(letter->to), RG_STR_ARGS(letter->key));
+		rg_causes_add(&priming->duties, ROGER_SOON, "dead_letter", duty,
+			      "%.*s never read what you sent with %.*s", RG_STR_ARGS(letter->to),
+			      RG_STR_ARGS(letter->key));
 	}
 	return r;
 }
@@ -139,11 +140,13 @@ int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
 		r = looks[i](&priming, err);
 	count = priming.duties.concerns.count;
-	reply->duties = (struct roger_concern_list){ priming.duties.concerns.items,
-						     count < DUTIES_MAX ? count : DUTIES_MAX };
+	reply->duties = priming.duties.concerns;
+	if (count > DUTIES_MAX)
+		reply->duties.count = DUTIES_MAX;
 	reply->more_duties = (int64_t)(count - reply->duties.count);
 	return r < 0 ? r
-		     : rg_kept(rg_arena_copy(reply->memory, rg_str(roger->workspace->root),
-					     &reply->workspace),
+		     : rg_kept(!priming.duties.failed &&
+				       rg_arena_copy(reply->memory, rg_str(roger->workspace->root),
+						     &reply->workspace),
 			       err);
 }
