@@ -54,15 +54,6 @@ bool rg_caller_stands_in(const struct roger *roger, struct roger_str agent)
 	return is_login(roger) && may_administer(roger) && !rg_caller_is(roger, agent);
 }
 
-void rg_caller_print(const struct roger *roger, struct rg_buf *out)
-{
-	const struct rg_caller *caller = &roger->caller;
-
-	if (caller->name.length)
-		rg_buf_printf(out, " by %.*s (%.*s)", RG_STR_ARGS(caller->name),
-			      RG_STR_ARGS(caller->login));
-}
-
 int rg_caller_may_change(const struct roger *roger, const char *member, const char *what,
 			 struct roger_str id, struct roger_str owner, struct roger_str other,
 			 struct roger_err *err)

@@ -49,7 +49,13 @@ RG_CHECKED int rg_caller_may_change(const struct roger *roger, const char *membe
 				    struct roger_str id, struct roger_str owner,
 				    struct roger_str other, struct roger_err *err);
 
-/* Print " by bob (token bob 1a2b3c4d)"; nothing for whoever has the files, or is at the socket. */
-void rg_caller_print(const struct roger *roger, struct rg_buf *out);
+/* " by bob (token bob 1a2b3c4d)", for printf(); "" for whoever has the files, or is at the socket.
+ */
+#define RG_BY_WHOM "%s%.*s%s%.*s%s"
+#define RG_BY_WHOM_ARGS(roger)                                                                     \
+	(roger)->caller.name.length ? " by " : "", RG_STR_ARGS((roger)->caller.name),              \
+		(roger)->caller.name.length ? " (" : "",                                           \
+		(roger)->caller.name.length ? (int)(roger)->caller.login.length : 0,               \
+		(roger)->caller.login.data, (roger)->caller.name.length ? ")" : ""
 
 #endif

@@ -36,15 +36,6 @@ static bool is_for_agents(const struct roger *roger, const struct roger_send_req
 	return i > 0;
 }
 
-static int read_groups(const struct roger_op *op, struct roger *roger, const void *request,
-		       struct roger_err *err)
-{
-	if (!roger || !roger->workspace->config->groups_unread.length ||
-	    !(op->flags & ROGER_GROUPS) || (op == &rg_op_send && is_for_agents(roger, request)))
-		return ROGER_OK;
-	return rg_config_read_groups(roger->workspace->config, err);
-}
-
 /* Fail if the caller is a group or all, which read no mail.  A known agent is not looked up in a
  * long section of groups. */
 static int check_caller(const struct roger_op *op, const struct roger *roger, const void *request,
@@ -98,8 +89,9 @@ static int prepare_request(const struct roger_op *op, struct roger *roger, const
 		r = rg_request_check(op->request, request, err);
 	if (r == ROGER_OK && !(op->flags & ROGER_RAW))
 		r = rg_values_check(op->request, request, err);
-	if (r == ROGER_OK)
-		r = read_groups(op, roger, request, err);
+	if (r == ROGER_OK && roger && roger->workspace->config->groups_unread.length &&
+	    op->flags & ROGER_GROUPS && (op != &rg_op_send || !is_for_agents(roger, request)))
+		r = rg_config_read_groups(roger->workspace->config, err);
 	if (r == ROGER_OK)
 		r = check_caller(op, roger, request, err);
 	if (r == ROGER_OK)

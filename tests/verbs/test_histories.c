@@ -858,23 +858,21 @@ static void change_run(void)
 }
 
 /* Its program runs, or ran, elsewhere: context is true where it is gone for certain. */
-static int start_elsewhere(void *context, struct rg_run_document *document, int64_t now_ms,
-			   struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int start_elsewhere(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
 	const bool *gone = context;
 	struct rg_process child;
 
-	(void)now_ms;
 	rg_process_self(&child);
 	if (*gone)
 		memcpy(child.boot_id, "another-boot", sizeof "another-boot");
 	else
 		child.space++;
-	*ret_changed = true;
-	document->run.runner_pid = document->run.child_pid = child.id;
-	document->run.runner_start = document->run.child_start = child.start;
-	document->run.pid_space = child.space;
-	return rg_arena_copy(arena, rg_str(child.boot_id), &document->run.boot_id)
+	edit->changed = true;
+	edit->run->runner_pid = edit->run->child_pid = child.id;
+	edit->run->runner_start = edit->run->child_start = child.start;
+	edit->run->pid_space = child.space;
+	return rg_arena_copy(edit->arena, rg_str(child.boot_id), &edit->run->boot_id)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }

@@ -155,30 +155,25 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 
 /* ------------------------------------------------------------------- runs -- */
 
-/* Copy the last output of a run's program. */
-static int take_output(struct merge *merge, struct roger_str run_id, struct roger_err *err)
-{
-	union rg_log_record record;
-	bool found;
-	int r = rg_run_find_output(merge->from, run_id, merge->reply->memory, &record, &found, err);
-
-	return found ? rg_records_write(merge->to, RG_LOG_OUTPUTS, RG_STR(""), &record.output, 1,
-					err)
-		     : r;
-}
-
 static int take_run(struct merge *merge, const struct rg_run_document *document,
 		    struct roger_err *err)
 {
 	struct rg_engine *engine = merge->to->engine;
+	union rg_log_record record;
 	struct roger_str there;
+	bool found;
 	int r = rg_engine_records_begin(engine, err);
 
 	if (r < 0)
 		return r;
 	r = rg_engine_run_find(engine, document->run.run, merge->reply->memory, &there, err);
 	if (r == ROGER_OK && !there.data) {
-		r = take_output(merge, document->run.run, err);
+		r = rg_run_find_output(merge->from, document->run.run, merge->reply->memory,
+				       &record, &found, err);
+		/* Copy the last output of its program, too. */
+		if (found)
+			r = rg_records_write(merge->to, RG_LOG_OUTPUTS, RG_STR(""), &record.output,
+					     1, err);
 		if (r == ROGER_OK)
 			r = rg_engine_run_put(engine, document->run.run, there, document->text,
 					      err);
@@ -187,18 +182,6 @@ static int take_run(struct merge *merge, const struct rg_run_document *document,
 		merge->other_runs++;
 	}
 	rg_engine_records_end(engine);
-	return r;
-}
-
-static int take_runs(struct merge *merge, struct roger_err *err)
-{
-	struct rg_run_list list;
-	size_t i;
-	int r = rg_run_list_load(merge->from, (struct rg_run_wish){ .whole = true },
-				 merge->reply->memory, &list, err);
-
-	for (i = 0; r == ROGER_OK && i < list.count; i++)
-		r = take_run(merge, &list.documents[i], err);
 	return r;
 }
 
@@ -227,6 +210,8 @@ static int try_merge(struct merge *merge, struct roger_str place, bool *ret_left
 {
 	struct rg_engine *from = merge->from->engine;
 	struct rg_log_files files;
+	struct rg_run_list runs;
+	size_t i;
 	int r;
 
 	/* From here on nobody claims, reads or acknowledges in the old workspace. */
@@ -242,7 +227,10 @@ static int try_merge(struct merge *merge, struct roger_str place, bool *ret_left
 	if (r == ROGER_OK)
 		r = take_messages(merge, err);
 	if (r == ROGER_OK)
-		r = take_runs(merge, err);
+		r = rg_run_list_load(merge->from, (struct rg_run_wish){ .whole = true },
+				     merge->reply->memory, &runs, err);
+	for (i = 0; r == ROGER_OK && i < runs.count; i++)
+		r = take_run(merge, &runs.documents[i], err);
 	return r == ROGER_OK ? rg_engine_leave(from, &files, place, ret_left, err) : r;
 }
 

@@ -66,15 +66,14 @@ int rg_verb_dead_letters(struct roger *roger, const struct roger_dead_letters_re
 static int print_note(const struct roger *roger, struct roger_str reason, struct rg_arena *arena,
 		      struct roger_str *ret, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const bool both = roger->caller.name.length && reason.length;
 
-	rg_buf_add_str(&note, reason);
-	if (roger->caller.name.length && reason.length)
-		rg_buf_add_char(&note, ';');
-	rg_caller_print(roger, &note);
-	if (note.length && *note.data == ' ')
-		memmove(note.data, note.data + 1, note.length--);
-	return rg_kept(rg_arena_keep(arena, &note, ret), err);
+	if (!rg_arena_print(arena, ret, "%.*s%s" RG_BY_WHOM, RG_STR_ARGS(reason), both ? ";" : "",
+			    RG_BY_WHOM_ARGS(roger)))
+		return rg_fail_memory(err);
+	if (rg_str_begins(*ret, " "))
+		*ret = (struct roger_str){ ret->data + 1, ret->length - 1 };
+	return ROGER_OK;
 }
 
 static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *arena,

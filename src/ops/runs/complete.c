@@ -24,21 +24,14 @@ struct completion {
 	struct roger_str untold;     /* or why it got none */
 	bool tried;		     /* it was tried to deliver the result */
 	struct roger_str foreign;    /* sender of a message that is not the child's */
-	struct roger *roger;
-	const struct rg_ran *ran; /* who runs this */
+	const struct rg_ran *ran;    /* who runs this */
 };
-
-static bool is_exit_status(struct roger_str text)
-{
-	int64_t status;
-
-	return rg_str_number(text, &status) && status <= 255;
-}
 
 static int read_request(const struct roger_complete_request *request, struct rg_arena *arena,
 			struct completion *completion, struct roger_err *err)
 {
 	bool result = request->result.length || request->message.length;
+	int64_t status;
 
 	*completion = (struct completion){
 		.request = request,
@@ -53,7 +46,7 @@ static int read_request(const struct roger_complete_request *request, struct rg_
 	if (request->failed && result)
 		return rg_fail_member(err, ROGER_EUSAGE, "failed",
 				      "failed: a run that has a result has not failed");
-	if (request->exit.length && !is_exit_status(request->exit))
+	if (request->exit.length && (!rg_str_number(request->exit, &status) || status > 255))
 		return rg_fail_member(err, ROGER_EDATA, "exit",
 				      "exit: expected an exit status from 0 to 255");
 	if (request->failed && !request->exit.length)
@@ -82,21 +75,21 @@ static bool is_child(const struct roger_run *run, struct roger_str name)
 }
 
 /* Note who completed the run in the child's place, and what became of the result. */
-static int note_completion(const struct completion *completion, struct roger_run *run,
-			   int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
+static int note_completion(const struct completion *completion, struct rg_run_edit *edit,
+			   struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct rg_caller *caller = &edit->roger->caller;
 	const struct rg_ran *ran = completion->ran;
 	struct roger_str by = completion->request->agent;
 
-	if (completion->roger->caller.name.length) {
-		rg_buf_add_text(&note, "completed");
-		rg_caller_print(completion->roger, &note);
-	} else if (!is_child(run, by) && completion->roger->caller.how == RG_BY_SOCKET) {
+	if (caller->name.length) {
+		rg_buf_printf(&note, "completed" RG_BY_WHOM, RG_BY_WHOM_ARGS(edit->roger));
+	} else if (!is_child(edit->run, by) && caller->how == RG_BY_SOCKET) {
 		rg_buf_printf(&note, "completed by %.*s (%.*s)",
 			      RG_STR_ARGS(by.length ? by : RG_STR("a person")),
-			      RG_STR_ARGS(completion->roger->caller.login));
-	} else if (!is_child(run, by)) {
+			      RG_STR_ARGS(caller->login));
+	} else if (!is_child(edit->run, by)) {
 		rg_buf_printf(&note, "completed by %.*s (uid %lld%s%s%s%s)",
 			      RG_STR_ARGS(by.length ? by : RG_STR("a person")), (long long)ran->uid,
 			      ran->parent[0] ? ", " : "", ran->parent, ran->terminal[0] ? ", " : "",
@@ -111,7 +104,8 @@ static int note_completion(const struct completion *completion, struct roger_run
 			      note.length ? "; " : "", RG_STR_ARGS(completion->untold));
 	if (note.failed)
 		return rg_fail_memory(err);
-	return note.length ? rg_run_note(run, now_ms, rg_buf_str(&note), arena, err) : ROGER_OK;
+	return note.length ? rg_run_add_note(edit, err, "%.*s", RG_STR_ARGS(rg_buf_str(&note)))
+			   : ROGER_OK;
 }
 
 /* Set the exit status.  It is told once, and may come after the result. */
@@ -135,54 +129,34 @@ static int set_exit(const struct completion *completion, struct roger_run *run, 
 	return ROGER_OK;
 }
 
-static int change_completion(void *context, struct rg_run_document *document, int64_t now_ms,
-			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int change_completion(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
 	const struct completion *completion = context;
-	struct roger_run *run = &document->run;
+	struct roger_run *run = edit->run;
 	int r;
 
 	if (completion->failed) {
-		r = rg_run_end_child(run, &document->receipts, completion->child_exit, ret_changed,
+		r = rg_run_end_child(run, edit->receipts, completion->child_exit, &edit->changed,
 				     err);
-		if (r < 0 || !*ret_changed)
+		if (r < 0 || !edit->changed)
 			return r;
 		run->failure_message = completion->told_by;
-		r = rg_run_note_end(run, completion->ended, completion->told_by, completion->untold,
-				    now_ms, arena, err);
-		return r < 0 ? r : note_completion(completion, run, now_ms, arena, err);
+		r = rg_run_note_end(edit, completion->ended, completion->told_by,
+				    completion->untold, err);
+		return r < 0 ? r : note_completion(completion, edit, err);
 	}
-	r = rg_run_complete(run, &document->receipts, completion->source, now_ms, arena,
-			    ret_changed, err);
+	r = rg_run_complete(run, edit->receipts, completion->source, edit->now_ms, edit->arena,
+			    &edit->changed, err);
 	if (r == ROGER_OK)
-		r = set_exit(completion, run, ret_changed, err);
-	if (r == ROGER_OK && lacks_result(completion, document) &&
+		r = set_exit(completion, run, &edit->changed, err);
+	if (r == ROGER_OK && lacks_result(completion, edit->document) &&
 	    !(completion->tried && rg_str_equal(run->result_message, completion->message_id))) {
-		*ret_changed = true;
+		edit->changed = true;
 		/* If the owner got none, a message for a person is better than nothing. */
 		if (completion->message_id.length)
 			run->result_message = completion->message_id;
 	}
-	return r < 0 || !*ret_changed ? r : note_completion(completion, run, now_ms, arena, err);
-}
-
-/* Check the sender: a result speaks for the child, so only a person may accept another's. */
-static int check_sender(struct roger *roger, const struct roger_run *run,
-			const struct roger_message *message, struct completion *completion,
-			struct roger_err *err)
-{
-	if (rg_run_is_child(roger, run, message->from))
-		return ROGER_OK;
-	completion->foreign = message->from;
-	/* A run that names no child may have its result from anybody. */
-	if (!completion->request->agent.length || rg_config_is_person(completion->request->agent) ||
-	    rg_str_equal(run->child, run->run))
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EREFUSED, "message",
-			      "message '%.*s' is from '%.*s', but the child of run '%.*s' is "
-			      "'%.*s'",
-			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->from),
-			      RG_STR_ARGS(run->run), RG_STR_ARGS(run->child));
+	return r < 0 || !edit->changed ? r : note_completion(completion, edit, err);
 }
 
 /* Check that a message that was named as the result is for the owner, and from the child. */
@@ -209,7 +183,19 @@ static int check_message(struct roger *roger, const struct roger_run *run,
 				      "is for '%.*s'",
 				      RG_STR_ARGS(id), RG_STR_ARGS(message->to),
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->owner));
-	return check_sender(roger, run, message, completion, err);
+	if (rg_run_is_child(roger, run, message->from))
+		return ROGER_OK;
+	completion->foreign = message->from;
+	/* A result speaks for the child, so only a person may accept another's; a run that names no
+	 * child may have its result from anybody. */
+	if (!completion->request->agent.length || rg_config_is_person(completion->request->agent) ||
+	    rg_str_equal(run->child, run->run))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EREFUSED, "message",
+			      "message '%.*s' is from '%.*s', but the child of run '%.*s' is "
+			      "'%.*s'",
+			      RG_STR_ARGS(id), RG_STR_ARGS(message->from), RG_STR_ARGS(run->run),
+			      RG_STR_ARGS(run->child));
 }
 
 /* Report a failure at once.  (The last words of a `roger run` come with its end.) */
@@ -274,16 +260,6 @@ static int deliver_result(struct roger *roger, const struct rg_run_document *doc
 			      &completion->message_id, &completion->untold, err);
 }
 
-static int tell_untold(const struct completion *completion, struct rg_arena *arena,
-		       struct roger_strs *notes, struct roger_err *err)
-{
-	return rg_kept(!completion->untold.length ||
-			       rg_arena_note(arena, notes,
-					     "could not be reported to its owner: %.*s",
-					     RG_STR_ARGS(completion->untold)),
-		       err);
-}
-
 /* If the owner cannot read the result where it is, prepare to send it again. */
 static int find_stranded(struct roger *roger, const struct rg_run_document *document,
 			 struct completion *completion, struct rg_arena *arena,
@@ -343,7 +319,6 @@ int rg_verb_complete(struct roger *roger, const struct roger_complete_request *r
 		r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = find_stranded(roger, &document, &completion, reply->memory, err);
-	completion.roger = roger;
 	completion.ran = rg_ran(roger);
 	/* Nothing is sent for a receipt that will be refused. */
 	if (r == ROGER_OK)
@@ -363,8 +338,10 @@ int rg_verb_complete(struct roger *roger, const struct roger_complete_request *r
 		r = rg_fail_member(err, ROGER_EREFUSED, "result",
 				   "the end of run '%.*s' is recorded, but not its result: %.*s",
 				   RG_STR_ARGS(request->run), RG_STR_ARGS(completion.untold));
-	if (r == ROGER_OK)
-		r = tell_untold(&completion, reply->memory, &reply->notes, err);
+	if (r == ROGER_OK && completion.untold.length &&
+	    !rg_arena_note(reply->memory, &reply->notes, "could not be reported to its owner: %.*s",
+			   RG_STR_ARGS(completion.untold)))
+		return rg_fail_memory(err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -414,95 +391,69 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 	return ROGER_OK;
 }
 
-int rg_run_change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
-			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+int rg_run_change_forward(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
-	(void)now_ms;
-	(void)arena;
-	return rg_run_forward(&document->run, &document->receipts,
-			      *(const struct roger_str *)context, ret_changed, err);
+	return rg_run_forward(edit->run, edit->receipts, *(const struct roger_str *)context,
+			      &edit->changed, err);
 }
 
-struct forwarding {
-	const struct roger *roger;
-	struct roger_str evidence;
-};
-
 /* Change the run to forwarded, and note who said so. */
-static int change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
-			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int change_forward(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
-	struct forwarding *forwarding = context;
-	int r;
+	int r = rg_run_change_forward(context, edit, err);
 
-	r = rg_run_change_forward(&forwarding->evidence, document, now_ms, arena, ret_changed, err);
-	return r < 0 || !*ret_changed ? r
-				      : rg_run_note_caller(forwarding->roger, &document->run,
-							   "forwarded", now_ms, arena, err);
+	return r < 0 || !edit->changed ? r
+				       : rg_run_note_caller(edit->roger, edit->run, "forwarded",
+							    edit->now_ms, edit->arena, err);
 }
 
 int rg_verb_forward(struct roger *roger, const struct roger_forward_request *request,
 		    struct roger_runs_reply *reply, struct roger_err *err)
 {
 	struct rg_run_document document;
-	struct forwarding forwarding;
+	struct roger_str evidence;
 	bool changed;
 	int r;
 
 	r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r < 0)
 		return r;
-	forwarding.roger = roger;
-	forwarding.evidence =
-		request->evidence.length ? request->evidence : document.run.result_message;
-	r = rg_run_try(roger, change_forward, &forwarding, &document, reply->memory, &changed, err);
+	evidence = request->evidence.length ? request->evidence : document.run.result_message;
+	r = rg_run_try(roger, change_forward, &evidence, &document, reply->memory, &changed, err);
 	if (r == ROGER_OK && changed)
-		r = check_evidence(roger, &document, forwarding.evidence, reply->memory, err);
+		r = check_evidence(roger, &document, evidence, reply->memory, err);
 	if (r == ROGER_OK)
-		r = rg_run_update(roger, request->run, change_forward, &forwarding, reply->memory,
+		r = rg_run_update(roger, request->run, change_forward, &evidence, reply->memory,
 				  &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
 /* ---------------------------------------------------------------- extend -- */
 
-struct extension {
-	const struct roger *roger;
-	struct rg_watchdog_rules rules;
-	int64_t by_ms;
-	struct roger_str why;
-};
-
-static int change_extension(void *context, struct rg_run_document *document, int64_t now_ms,
-			    struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int change_extension(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
-	const struct extension *extension = context;
-	struct roger_run *run = &document->run;
+	const struct rg_watchdog_rules rules = rg_run_rules(edit->roger);
+	const struct roger_extend_request *request = context;
+	struct roger_run *run = edit->run;
 	int r;
 
-	r = rg_run_extend(run, &document->receipts, &extension->rules, extension->by_ms, now_ms,
-			  arena, err);
+	r = rg_run_extend(run, edit->receipts, &rules, request->by_ms, edit->now_ms, edit->arena,
+			  err);
 	if (r < 0)
 		return r;
-	rg_buf_printf(&note, "extended to %.*s, %lld of %lld", RG_STR_ARGS(run->expected_by),
-		      (long long)run->extensions, (long long)extension->rules.extensions_max);
-	rg_caller_print(extension->roger, &note);
-	if (extension->why.length)
-		rg_buf_printf(&note, ": %.*s", RG_STR_ARGS(extension->why));
-	*ret_changed = true;
-	return note.failed ? rg_fail_memory(err)
-			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+	edit->changed = true;
+	return rg_run_add_note(edit, err, "extended to %.*s, %lld of %lld" RG_BY_WHOM "%s%.*s",
+			       RG_STR_ARGS(run->expected_by), (long long)run->extensions,
+			       (long long)rules.extensions_max, RG_BY_WHOM_ARGS(edit->roger),
+			       request->reason.length ? ": " : "", RG_STR_ARGS(request->reason));
 }
 
 int rg_verb_extend(struct roger *roger, const struct roger_extend_request *request,
 		   struct roger_runs_reply *reply, struct roger_err *err)
 {
-	struct extension extension = { roger, rg_run_rules(roger), request->by_ms,
-				       request->reason };
 	struct rg_run_document document;
-	int r = rg_run_update(roger, request->run, change_extension, &extension, reply->memory,
-			      &document, &reply->changed, err);
+	int r = rg_run_update(roger, request->run, change_extension, (void *)(uintptr_t)request,
+			      reply->memory, &document, &reply->changed, err);
 
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
@@ -510,57 +461,48 @@ int rg_verb_extend(struct roger *roger, const struct roger_extend_request *reque
 /* ---------------------------------------------------------------- settle -- */
 
 struct settlement {
-	const struct roger *roger;
 	const struct roger_settle_request *request;
-	struct rg_watchdog_rules rules;
 	bool stranded; /* nobody can read its result */
 };
 
-static int change_settlement(void *context, struct rg_run_document *document, int64_t now_ms,
-			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int change_settlement(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct rg_watchdog_rules rules = rg_run_rules(edit->roger);
 	const struct settlement *settlement = context;
 	const struct roger_settle_request *request = settlement->request;
-	struct roger_run *run = &document->run;
+	const struct roger_str by = request->agent.length ? request->agent : RG_STR("a person");
+	struct roger_run *run = edit->run;
 	int r;
 
 	if (request->agent.length && run->owner.length &&
-	    !rg_str_equal(request->agent, run->owner) &&
-	    settlement->roger->caller.how == RG_BY_FILES)
+	    !rg_str_equal(request->agent, run->owner) && edit->roger->caller.how == RG_BY_FILES)
 		return rg_fail_member(err, ROGER_EREFUSED, "agent",
 				      "run '%.*s' is for '%.*s' to dismiss, or for a person",
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->owner));
-	r = rg_run_settle_failure(run, &document->receipts, &settlement->rules,
-				  settlement->stranded, request->agent, now_ms, arena, ret_changed,
-				  err);
-	if (r < 0 || !*ret_changed)
+	r = rg_run_settle_failure(run, edit->receipts, &rules, settlement->stranded, request->agent,
+				  edit->now_ms, edit->arena, &edit->changed, err);
+	if (r < 0 || !edit->changed)
 		return r;
-	rg_buf_add_text(&note, "settled");
-	if (settlement->roger->caller.name.length)
-		rg_caller_print(settlement->roger, &note);
-	else
-		rg_buf_printf(
-			&note, " by %.*s",
-			RG_STR_ARGS(request->agent.length ? request->agent : RG_STR("a person")));
-	rg_buf_printf(&note, ": %.*s", RG_STR_ARGS(request->reason));
-	return note.failed ? rg_fail_memory(err)
-			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+	if (edit->roger->caller.name.length)
+		return rg_run_add_note(edit, err, "settled" RG_BY_WHOM ": %.*s",
+				       RG_BY_WHOM_ARGS(edit->roger), RG_STR_ARGS(request->reason));
+	return rg_run_add_note(edit, err, "settled by %.*s: %.*s", RG_STR_ARGS(by),
+			       RG_STR_ARGS(request->reason));
 }
 
 int rg_verb_settle(struct roger *roger, const struct roger_settle_request *request,
 		   struct roger_runs_reply *reply, struct roger_err *err)
 {
-	struct settlement settlement = { roger, request, rg_run_rules(roger), false };
+	struct settlement settlement = { .request = request };
 	struct rg_run_document document;
-	int r = rg_run_load(roger, settlement.request->run, reply->memory, &document, err);
+	int r = rg_run_load(roger, request->run, reply->memory, &document, err);
 
 	if (r == ROGER_OK)
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	if (r < 0)
 		return r;
 	settlement.stranded = document.way_out.length > 0;
-	r = rg_run_update(roger, settlement.request->run, change_settlement, &settlement,
-			  reply->memory, &document, &reply->changed, err);
+	r = rg_run_update(roger, request->run, change_settlement, &settlement, reply->memory,
+			  &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }

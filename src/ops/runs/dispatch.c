@@ -89,8 +89,9 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 	return as_given ? ROGER_OK : rg_run_instant(by_ms, arena, &run->expected_by, err);
 }
 
-static int make_run(struct roger *roger, const struct roger_dispatch_request *request,
-		    struct rg_arena *arena, struct roger_run *run, struct roger_err *err)
+int rg_run_make(struct roger *roger, const struct roger_dispatch_request *request,
+		struct rg_arena *arena, struct roger_run *ret_run, struct roger_strs *notes,
+		struct roger_err *err)
 {
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf reason = { .maximum = SIZE_MAX };
@@ -98,7 +99,7 @@ static int make_run(struct roger *roger, const struct roger_dispatch_request *re
 	struct rg_receipts receipts;
 	int r;
 
-	*run = (struct roger_run){
+	*ret_run = (struct roger_run){
 		.run = request->run,
 		.child = request->child.length ? request->child : request->run,
 		.owner = request->forward_to.length ? request->forward_to : request->agent,
@@ -106,29 +107,20 @@ static int make_run(struct roger *roger, const struct roger_dispatch_request *re
 		.task = request->task,
 		.status = ROGER_RUN_ACTIVE,
 	};
-	r = rg_run_instant(now_ms, arena, &run->dispatched_at, err);
+	r = rg_run_instant(now_ms, arena, &ret_run->dispatched_at, err);
 	if (r == ROGER_OK)
-		r = set_expected_by(roger, request, now_ms, arena, run, err);
-	run->status_updated_at = run->dispatched_at;
+		r = set_expected_by(roger, request, now_ms, arena, ret_run, err);
+	ret_run->status_updated_at = ret_run->dispatched_at;
 	if (r == ROGER_OK)
-		r = rg_run_receipts(run, &receipts, err);
+		r = rg_run_receipts(ret_run, &receipts, err);
 	if (r < 0)
 		return r;
-	rg_watchdog_explain(run, &receipts, &rules, ROGER_RUN_ACTIVE, &reason);
-	return rg_kept(rg_arena_keep(arena, &reason, &run->status_reason) &&
-			       rg_record_keep(&rg_run_record, run, arena),
-		       err);
-}
-
-int rg_run_make(struct roger *roger, const struct roger_dispatch_request *request,
-		struct rg_arena *arena, struct roger_run *ret_run, struct roger_strs *notes,
-		struct roger_err *err)
-{
-	int r;
-
-	r = make_run(roger, request, arena, ret_run, err);
-	if (r < 0 || !ret_run->owner.length)
-		return r;
+	rg_watchdog_explain(ret_run, &receipts, &rules, ROGER_RUN_ACTIVE, &reason);
+	if (!rg_arena_keep(arena, &reason, &ret_run->status_reason) ||
+	    !rg_record_keep(&rg_run_record, ret_run, arena))
+		return rg_fail_memory(err);
+	if (!ret_run->owner.length)
+		return ROGER_OK;
 	r = check_owner(roger, ret_run->owner, request->agent, arena, notes, err);
 	return r < 0 ? r : find_heir(roger, ret_run, arena, notes, err);
 }

@@ -108,110 +108,74 @@ static int run_command(struct attempt *attempt, const struct rg_run_document *do
 	return result.cut ? ROGER_OK : deliver_output(attempt, document, rg_buf_str(&output), err);
 }
 
-/* Send a message about the run.  A rule that forbids it does not end the attempt. */
-static int notify_agent(struct attempt *attempt, const struct rg_run_document *document,
-			struct roger_str to, const char *verb, struct roger_str text,
-			const char *what, struct roger_err *err)
-{
-	struct roger_str id, untold;
-	int r;
-
-	r = rg_run_notify(attempt->roger, &document->run, to, verb, document->receipts.recoveries,
-			  text, attempt->arena, &id, &untold, err);
-	rg_buf_printf(&attempt->note, "; %s%s", what, untold.length ? " was refused" : "");
-	return r;
-}
-
 static int nudge_owner(struct attempt *attempt, const struct rg_run_document *document,
 		       struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct roger_run *run = &document->run;
+	struct roger_str text, id, untold;
+	int r;
 
 	if (!run->owner.length || !rg_run_may_be_told(attempt->roger, run))
 		return ROGER_OK;
-	rg_buf_printf(
-		&text,
-		"Run %.*s was expected by %.*s and nothing has come. If it is done, say so: "
-		"roger complete %.*s --result '...'. If it needs longer: roger runs extend %.*s "
-		"--by 10m.",
-		RG_STR_ARGS(run->run), RG_STR_ARGS(run->expected_by), RG_STR_ARGS(run->run),
-		RG_STR_ARGS(run->run));
-	if (text.failed)
+	if (!rg_arena_print(
+		    attempt->arena, &text,
+		    "Run %.*s was expected by %.*s and nothing has come. If it is done, say so: "
+		    "roger complete %.*s --result '...'. If it needs longer: roger runs extend "
+		    "%.*s "
+		    "--by 10m.",
+		    RG_STR_ARGS(run->run), RG_STR_ARGS(run->expected_by), RG_STR_ARGS(run->run),
+		    RG_STR_ARGS(run->run)))
 		return rg_fail_memory(err);
-	return notify_agent(attempt, document, run->child, "run-nudge", rg_buf_str(&text),
-			    "a reminder to the child", err);
+	/* A rule that forbids it does not end the attempt. */
+	r = rg_run_notify(attempt->roger, run, run->child, "run-nudge",
+			  document->receipts.recoveries, text, attempt->arena, &id, &untold, err);
+	rg_buf_printf(&attempt->note, "; a reminder to the child%s",
+		      untold.length ? " was refused" : "");
+	return r;
 }
 
 /* --------------------------------------------------------------- receipts -- */
 
-static int count_attempt(void *context, struct rg_run_document *document, int64_t now_ms,
-			 struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int count_attempt(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
-	const struct attempt *attempt = context;
-	const struct rg_watchdog_rules rules = rg_run_rules(attempt->roger);
+	const struct rg_watchdog_rules rules = rg_run_rules(edit->roger);
+	int r = rg_run_recover(edit->run, edit->receipts, &rules, RG_STR("looking for a result"),
+			       edit->now_ms, edit->arena, err);
 
-	int r;
-
-	*ret_changed = true;
-	r = rg_run_recover(&document->run, &document->receipts, &rules,
-			   RG_STR("looking for a result"), now_ms, arena, err);
+	(void)context;
+	edit->changed = true;
 	return r < 0 ? r
-		     : rg_run_note_caller(attempt->roger, &document->run, "recovery begun", now_ms,
-					  arena, err);
+		     : rg_run_note_caller(edit->roger, edit->run, "recovery begun", edit->now_ms,
+					  edit->arena, err);
 }
 
-static int add_note(struct attempt *attempt, struct rg_run_document *document, int64_t now_ms,
-		    struct rg_arena *arena, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
-
-	rg_assert(document->receipts.recoveries > 0);
-	rg_buf_printf(&note, "recovery attempt %lld: %.*s",
-		      (long long)document->receipts.recoveries,
-		      RG_STR_ARGS(rg_buf_str(&attempt->note)));
-	return note.failed || attempt->note.failed
-		       ? rg_fail_memory(err)
-		       : rg_run_note(&document->run, now_ms, rg_buf_str(&note), arena, err);
-}
-
-static int conclude_attempt(void *context, struct rg_run_document *document, int64_t now_ms,
-			    struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int conclude_attempt(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
 	struct attempt *attempt = context;
-	struct roger_run *run = &document->run;
+	struct roger_run *run = edit->run;
 	bool completed = false;
 	int r;
 
-	*ret_changed = true;
+	rg_assert(edit->receipts->recoveries > 0);
+	edit->changed = true;
 	run->recovery_action =
 		attempt->found_by.length ? RG_STR("found a result") : RG_STR("looked for a result");
-	r = add_note(attempt, document, now_ms, arena, err);
+	r = attempt->note.failed ? rg_fail_memory(err)
+				 : rg_run_add_note(edit, err, "recovery attempt %lld: %.*s",
+						   (long long)edit->receipts->recoveries,
+						   RG_STR_ARGS(rg_buf_str(&attempt->note)));
 	/* The result may have come by itself meanwhile, which is as good. */
-	if (r < 0 || !attempt->found_by.length || document->receipts.completed_ms)
+	if (r < 0 || !attempt->found_by.length || edit->receipts->completed_ms)
 		return r;
-	r = rg_run_complete(run, &document->receipts,
-			    attempt->source.length ? attempt->source : attempt->found_by, now_ms,
-			    arena, &completed, err);
+	r = rg_run_complete(run, edit->receipts,
+			    attempt->source.length ? attempt->source : attempt->found_by,
+			    edit->now_ms, edit->arena, &completed, err);
 	if (r < 0)
 		return r;
 	run->result_message = attempt->message_id;
-	return attempt->read ? rg_run_forward(run, &document->receipts, attempt->message_id,
-					      &completed, err)
-			     : ROGER_OK;
-}
-
-static int make_attempt(struct attempt *attempt, const struct rg_run_document *document,
-			struct roger_err *err)
-{
-	int r;
-
-	r = look_in_mailbox(attempt, document, err);
-	if (r == ROGER_OK && !attempt->found_by.length)
-		r = run_command(attempt, document, err);
-	if (r == ROGER_OK && !attempt->found_by.length)
-		r = nudge_owner(attempt, document, err);
-	return r;
+	return attempt->read
+		       ? rg_run_forward(run, edit->receipts, attempt->message_id, &completed, err)
+		       : ROGER_OK;
 }
 
 int rg_run_attempt(struct roger *roger, struct roger_str run_id, struct roger_str source,
@@ -226,7 +190,11 @@ int rg_run_attempt(struct roger *roger, struct roger_str run_id, struct roger_st
 	r = rg_run_update(roger, run_id, count_attempt, &attempt, arena, ret_document, &changed,
 			  err);
 	if (r == ROGER_OK)
-		r = make_attempt(&attempt, ret_document, err);
+		r = look_in_mailbox(&attempt, ret_document, err);
+	if (r == ROGER_OK && !attempt.found_by.length)
+		r = run_command(&attempt, ret_document, err);
+	if (r == ROGER_OK && !attempt.found_by.length)
+		r = nudge_owner(&attempt, ret_document, err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, run_id, conclude_attempt, &attempt, arena, ret_document,
 				  &changed, err);
@@ -258,17 +226,16 @@ bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_docu
 		       RG_RECOVERY_USED_UP;
 }
 
-static int change_escalation(void *context, struct rg_run_document *document, int64_t now_ms,
-			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int change_escalation(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
 	struct attempt *attempt = context;
 
 	/* Each sweep tries it again, but it is noted once. */
-	*ret_changed = !rg_str_equal(document->run.recovery_action, attempt->noted);
-	if (!*ret_changed)
+	edit->changed = !rg_str_equal(edit->run->recovery_action, attempt->noted);
+	if (!edit->changed)
 		return ROGER_OK;
-	document->run.recovery_action = attempt->noted;
-	return rg_run_note(&document->run, now_ms, rg_buf_str(&attempt->note), arena, err);
+	edit->run->recovery_action = attempt->noted;
+	return rg_run_add_note(edit, err, "%.*s", RG_STR_ARGS(rg_buf_str(&attempt->note)));
 }
 
 /* Tell the owner; if a rule forbids that, as when its mailbox is full, tell a person. */

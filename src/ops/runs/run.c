@@ -103,46 +103,36 @@ static int64_t later_ns(int64_t from_ns, int64_t span_ms)
 	return span_ms > (INT64_MAX - from_ns) / 1000000 ? INT64_MAX : from_ns + span_ms * 1000000;
 }
 
-/* Return what is left of the time limit, which counts from the dispatch. */
-static int64_t left_ms(const struct watch *watch)
-{
-	int64_t past_ms = rg_clock_ms() - watch->dispatched_ms,
-		left = watch->request->timeout_ms - (past_ms > 0 ? past_ms : 0);
-
-	return left > 0 ? left : 0;
-}
-
 static struct clocks set_clocks(const struct watch *watch)
 {
-	int64_t now_ns = rg_clock_monotonic_ns(), every_ms = watch->beat_every_ms;
+	int64_t now_ns = rg_clock_monotonic_ns(), every_ms = watch->beat_every_ms,
+		past_ms = rg_clock_ms() - watch->dispatched_ms,
+		left_ms = watch->request->timeout_ms - (past_ms > 0 ? past_ms : 0);
 
+	/* The time limit counts from the dispatch. */
 	return (struct clocks){
 		.beat_every_ns = every_ms * 1000000,
 		.beat_ns = every_ms ? later_ns(now_ns, every_ms) : INT64_MAX,
-		.limit_ns =
-			watch->request->timeout_ms ? later_ns(now_ns, left_ms(watch)) : INT64_MAX,
+		.limit_ns = watch->request->timeout_ms ? later_ns(now_ns, left_ms > 0 ? left_ms : 0)
+						       : INT64_MAX,
 		.kill_ns = INT64_MAX,
 	};
 }
 
-/* Tell the child to end.  A stopped child is continued, so that it gets the signal. */
-static void tell_to_end(struct watch *watch, struct clocks *clocks, int64_t now_ns)
-{
-	const struct roger_run_request *request = watch->request;
-
-	rg_child_signal(watch->child, SIGTERM);
-	rg_child_signal(watch->child, SIGCONT);
-	watch->reply->limit_reached = true;
-	clocks->limit_ns = INT64_MAX;
-	clocks->kill_ns = later_ns(now_ns, request->grace_ms ? request->grace_ms : RG_GRACE_MS);
-}
-
 static void do_what_is_due(struct watch *watch, struct clocks *clocks)
 {
+	const struct roger_run_request *request = watch->request;
 	int64_t now_ns = rg_clock_monotonic_ns();
 
-	if (now_ns >= clocks->limit_ns)
-		tell_to_end(watch, clocks, now_ns);
+	if (now_ns >= clocks->limit_ns) {
+		/* Tell the child to end; a stopped one is continued, so that it gets the signal. */
+		rg_child_signal(watch->child, SIGTERM);
+		rg_child_signal(watch->child, SIGCONT);
+		watch->reply->limit_reached = true;
+		clocks->limit_ns = INT64_MAX;
+		clocks->kill_ns =
+			later_ns(now_ns, request->grace_ms ? request->grace_ms : RG_GRACE_MS);
+	}
 	if (now_ns >= clocks->kill_ns) {
 		rg_child_signal(watch->child, SIGKILL);
 		clocks->kill_ns = INT64_MAX;

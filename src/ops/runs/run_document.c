@@ -1,6 +1,8 @@
 /* The document of a run: read and judged, and changed under the record lock. */
 #include "ops/runs/run_document.h"
 
+#include <stdarg.h>
+
 #include "ops/caller.h"
 #include "ops/runs/run_list.h"
 #include "ops/runs/run_process.h"
@@ -32,27 +34,17 @@ int rg_run_judge(const struct roger *roger, struct rg_run_document *document, in
 	return rg_kept(rg_arena_keep(arena, &reason, &document->run.status_reason), err);
 }
 
-/* Add evidence that no document has: is anybody still working on the run? */
-static void look_around(struct rg_run_document *document)
-{
-	struct rg_receipts *receipts = &document->receipts;
-
-	if (receipts->completed_ms || receipts->child_ended || document->run.exit.length)
-		return;
-	if (rg_run_hands(&document->run) == RG_HANDS_LOST)
-		receipts->child_ended = receipts->child_lost = true;
-}
-
 /* Decode a document, without the status and reason that rg_run_judge() sets. */
 static int decode_document(struct roger_str text, struct rg_arena *arena,
 			   struct rg_run_document *ret_document, struct roger_err *err)
 {
 	struct rg_run_document document = { .text = text };
+	struct rg_receipts *receipts = &document.receipts;
 	struct rg_json *json;
 	bool kept;
 	int r;
 
-	r = rg_run_read(text, &json, arena, &document.run, &document.receipts, err);
+	r = rg_run_read(text, &json, arena, &document.run, receipts, err);
 	if (r < 0)
 		return r;
 	kept = rg_record_keep(&rg_run_record, &document.run, arena);
@@ -60,7 +52,10 @@ static int decode_document(struct roger_str text, struct rg_arena *arena,
 	if (!kept)
 		return rg_fail_memory(err);
 	document.stored = (enum roger_run_status)document.run.status;
-	look_around(&document);
+	/* Add evidence that no document has: is anybody still working on the run? */
+	if (!receipts->completed_ms && !receipts->child_ended && !document.run.exit.length &&
+	    rg_run_hands(&document.run) == RG_HANDS_LOST)
+		receipts->child_ended = receipts->child_lost = true;
 	*ret_document = document;
 	return ROGER_OK;
 }
@@ -119,47 +114,37 @@ static int inherit_run(struct roger *roger, struct rg_run_document *document, in
 }
 
 /* Once the run has ended, note its heir for readers; the document keeps naming the first owner. */
-static int note_heir(const struct rg_run_document *document, const struct roger_run *before,
-		     struct roger_run *run, int64_t now_ms, struct rg_arena *arena,
+static int note_heir(struct rg_run_edit *edit, const struct roger_run *before,
 		     struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct roger_str former = edit->document->former;
+	const struct roger_run *run = edit->run;
 
-	if (!document->former.length || (rg_str_equal(before->completed_at, run->completed_at) &&
-					 rg_str_equal(before->exit, run->exit)))
+	if (!former.length || (rg_str_equal(before->completed_at, run->completed_at) &&
+			       rg_str_equal(before->exit, run->exit)))
 		return ROGER_OK;
-	rg_buf_printf(&note, "%.*s has retired: what comes of it goes to %.*s",
-		      RG_STR_ARGS(document->former), RG_STR_ARGS(run->owner));
-	return note.failed ? rg_fail_memory(err)
-			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
-}
-
-static int fail_no_run(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
-		       struct roger_err *err)
-{
-	struct roger_str near = { "", 0 };
-
-	if (!roger->caller.own)
-		near = rg_run_near(roger, run_id, arena);
-	return rg_fail_member(err, ROGER_ENOENT, "run",
-			      "no run '%.*s'%s%.*s%s `roger runs` lists them", RG_STR_ARGS(run_id),
-			      near.length ? "; did you mean '" : "", RG_STR_ARGS(near),
-			      near.length ? "'?" : ";");
+	return rg_run_add_note(edit, err, "%.*s has retired: what comes of it goes to %.*s",
+			       RG_STR_ARGS(former), RG_STR_ARGS(run->owner));
 }
 
 /* Load the document of this run as it stands, without judging it. */
 static int find_document(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
 			 struct rg_run_document *ret_document, struct roger_err *err)
 {
+	struct roger_str near = { "", 0 }, text;
 	struct roger_err inner = { 0 };
-	struct roger_str text;
 	int r;
 
 	r = rg_engine_run_find(roger->engine, run_id, arena, &text, err);
 	if (r < 0)
 		return r;
+	if (!text.data && !roger->caller.own)
+		near = rg_run_near(roger, run_id, arena);
 	if (!text.data)
-		return fail_no_run(roger, run_id, arena, err);
+		return rg_fail_member(err, ROGER_ENOENT, "run",
+				      "no run '%.*s'%s%.*s%s `roger runs` lists them",
+				      RG_STR_ARGS(run_id), near.length ? "; did you mean '" : "",
+				      RG_STR_ARGS(near), near.length ? "'?" : ";");
 	r = decode_document(text, arena, ret_document, &inner);
 	if (r == ROGER_OK && !rg_str_equal(ret_document->run.run, run_id))
 		r = rg_fail_member(&inner, ROGER_EDATA, "runId",
@@ -215,15 +200,23 @@ int rg_run_may_change(const struct roger *roger, const struct roger_run *run, st
 	return rg_caller_may_change(roger, "run", "run", run->run, run->owner, run->child, err);
 }
 
+static struct rg_run_edit edit_of(const struct roger *roger, struct rg_run_document *document,
+				  int64_t now_ms, struct rg_arena *arena)
+{
+	return (struct rg_run_edit){ roger,  document, &document->run, &document->receipts,
+				     now_ms, arena,    false };
+}
+
 static int update_document(struct roger *roger, struct roger_str run_id, rg_run_change *change,
 			   void *context, struct rg_arena *arena, struct rg_run_document *document,
 			   bool *ret_changed, struct roger_err *err)
 {
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
-	bool changed = false, restated;
+	struct rg_run_edit edit;
 	struct roger_run before;
 	struct roger_str heir;
 	int64_t now_ms;
+	bool restated;
 	int r;
 
 	rg_assert(rg_engine_took_records(roger->engine));
@@ -241,14 +234,13 @@ static int update_document(struct roger *roger, struct roger_str run_id, rg_run_
 	document->run.outcome = before.outcome;
 	if (document->receipts.child_lost)
 		rg_run_lose_child(&document->run, &document->receipts);
-	if (change) {
+	edit = edit_of(roger, document, now_ms, arena);
+	if (change)
 		r = rg_run_may_change(roger, &document->run, err);
-		if (r == ROGER_OK)
-			r = change(context, document, now_ms, arena, &changed, err);
-		if (r < 0)
-			return r;
-	}
-	r = note_heir(document, &before, &document->run, now_ms, arena, err);
+	if (change && r == ROGER_OK)
+		r = change(context, &edit, err);
+	if (r == ROGER_OK)
+		r = note_heir(&edit, &before, err);
 	if (r == ROGER_OK && document->run.exit.length && !before.exit.length)
 		r = rg_run_ended(&document->run, &document->receipts, now_ms, arena, err);
 	if (r == ROGER_OK)
@@ -256,7 +248,7 @@ static int update_document(struct roger *roger, struct roger_str run_id, rg_run_
 				   &restated, err);
 	if (r < 0)
 		return r;
-	*ret_changed = changed || restated;
+	*ret_changed = edit.changed || restated;
 	if (!*ret_changed)
 		return ROGER_OK;
 	heir = document->run.owner;
@@ -298,42 +290,51 @@ int rg_run_try(const struct roger *roger, rg_run_change *change, void *context,
 	       struct roger_err *err)
 {
 	struct rg_run_document copy = *document;
+	struct rg_run_edit edit = edit_of(roger, &copy, rg_clock_ms(), arena);
 	int r = rg_run_may_change(roger, &copy.run, err);
 
 	/* An update first writes that the child is gone. */
 	if (copy.receipts.child_lost)
 		rg_run_lose_child(&copy.run, &copy.receipts);
-	return r < 0 ? r : change(context, &copy, rg_clock_ms(), arena, ret_changed, err);
+	if (r == ROGER_OK)
+		r = change(context, &edit, err);
+	*ret_changed = edit.changed;
+	return r;
 }
 
 int rg_run_note_caller(const struct roger *roger, struct roger_run *run, const char *what,
 		       int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	struct roger_str note;
 
-	rg_buf_add_text(&note, what);
-	rg_caller_print(roger, &note);
-	if (note.failed)
-		return rg_fail_memory(err);
-	return note.length == strlen(what)
-		       ? ROGER_OK
-		       : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+	if (!roger->caller.name.length)
+		return ROGER_OK;
+	return rg_arena_print(arena, &note, "%s" RG_BY_WHOM, what, RG_BY_WHOM_ARGS(roger))
+		       ? rg_run_note(run, now_ms, note, arena, err)
+		       : rg_fail_memory(err);
 }
 
-int rg_run_note_end(struct roger_run *run, struct roger_str ended, struct roger_str told_by,
-		    struct roger_str untold, int64_t now_ms, struct rg_arena *arena,
-		    struct roger_err *err)
+int rg_run_add_note(struct rg_run_edit *edit, struct roger_err *err, const char *format, ...)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	struct roger_str note;
+	va_list arguments;
+	bool printed;
 
-	rg_buf_printf(&note, "the child ended: %.*s", RG_STR_ARGS(ended));
-	if (untold.length)
-		rg_buf_printf(&note, "; could not be reported to its owner: %.*s",
-			      RG_STR_ARGS(untold));
-	else if (told_by.length)
-		rg_buf_printf(&note, "; reported to its owner in %.*s", RG_STR_ARGS(told_by));
-	return note.failed ? rg_fail_memory(err)
-			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+	va_start(arguments, format);
+	printed = rg_arena_vprint(edit->arena, &note, format, arguments);
+	va_end(arguments);
+	return printed ? rg_run_note(edit->run, edit->now_ms, note, edit->arena, err)
+		       : rg_fail_memory(err);
+}
+
+int rg_run_note_end(struct rg_run_edit *edit, struct roger_str ended, struct roger_str told_by,
+		    struct roger_str untold, struct roger_err *err)
+{
+	return rg_run_add_note(edit, err, "the child ended: %.*s%s%.*s", RG_STR_ARGS(ended),
+			       untold.length	? "; could not be reported to its owner: "
+			       : told_by.length ? "; reported to its owner in "
+						: "",
+			       RG_STR_ARGS(untold.length ? untold : told_by));
 }
 
 int rg_run_add_words(struct roger_run *run, struct rg_arena *arena, struct roger_err *err)

@@ -64,9 +64,17 @@ RG_CHECKED int rg_run_inherit(const struct roger *roger, const struct roger_reti
 bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct roger_run *run,
 			 struct roger_str to);
 
-/* What changes a run; *ret_changed false: nothing is to be written. */
-typedef int rg_run_change(void *context, struct rg_run_document *document, int64_t now_ms,
-			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err);
+/* A document while it is changed. */
+struct rg_run_edit {
+	const struct roger *roger;
+	struct rg_run_document *document;
+	struct roger_run *run; /* of the document, like receipts */
+	struct rg_receipts *receipts;
+	int64_t now_ms;
+	struct rg_arena *arena;
+	bool changed; /* it is to be written */
+};
+typedef int rg_run_change(void *context, struct rg_run_edit *edit, struct roger_err *err);
 
 /*
  * Read the document, let change have its way, judge it and put it back, while
@@ -111,6 +119,10 @@ RG_CHECKED int rg_run_try(const struct roger *roger, rg_run_change *change, void
 /* Is the caller its owner or its child, or administers?  Else ROGER_EREFUSED. */
 RG_CHECKED int rg_run_may_change(const struct roger *roger, const struct roger_run *run,
 				 struct roger_err *err);
+
+/* Add a note, printed as printf() would. */
+RG_CHECKED int rg_run_add_note(struct rg_run_edit *edit, struct roger_err *err, const char *format,
+			       ...) RG_PRINTF(3, 4);
 
 /* Note who did that, "forwarded by lead (token lead 1a2b3c4d)"; without a token or login nothing.
  */
@@ -171,9 +183,9 @@ RG_CHECKED int rg_run_notify(struct roger *roger, const struct roger_run *run, s
 			     struct roger_str *ret_untold, struct roger_err *err);
 
 /* "the child ended: exit 3", and what its owner was told. */
-RG_CHECKED int rg_run_note_end(struct roger_run *run, struct roger_str ended,
-			       struct roger_str told_by, struct roger_str untold, int64_t now_ms,
-			       struct rg_arena *arena, struct roger_err *err);
+RG_CHECKED int rg_run_note_end(struct rg_run_edit *edit, struct roger_str ended,
+			       struct roger_str told_by, struct roger_str untold,
+			       struct roger_err *err);
 
 /* The message of that id, living or archived; NULL in *ret_message: there is none. */
 RG_CHECKED int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,

@@ -144,16 +144,6 @@ static int deliver_end(struct telling *telling, struct roger_err *err)
 
 /* ------------------------------------------------------------- documents -- */
 
-static int add_note(const struct telling *telling, struct rg_run_document *document, int64_t now_ms,
-		    struct rg_arena *arena, struct roger_err *err)
-{
-	const struct roger_str nothing = { "", 0 };
-
-	return rg_run_note_end(&document->run, telling->ended,
-			       telling->verdict == RG_END_FAILED ? telling->message_id : nothing,
-			       telling->undelivered, now_ms, arena, err);
-}
-
 /* Keep the last lines, once.  If they cannot be kept, the end is still written down. */
 static int keep_output(struct telling *telling, int64_t now_ms, struct roger_err *err)
 {
@@ -178,41 +168,41 @@ static int keep_output(struct telling *telling, int64_t now_ms, struct roger_err
 		       err);
 }
 
-static int change_end(void *context, struct rg_run_document *document, int64_t now_ms,
-		      struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int change_end(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
 	struct telling *telling = context;
-	struct roger_run *run = &document->run;
+	const bool failed = telling->verdict == RG_END_FAILED;
+	struct roger_run *run = edit->run;
 	bool changed = false;
-	int r = ROGER_OK;
+	int r = keep_output(telling, edit->now_ms, err);
 
-	*ret_changed = true;
-	r = keep_output(telling, now_ms, err);
+	edit->changed = true;
 	if (r < 0)
 		return r;
 	run->limit_reached |= telling->ended_so.limit_ms > 0;
 	/* The run may have been completed at any time, by its child or by others. */
-	if (document->receipts.completed_ms) {
+	if (edit->receipts->completed_ms) {
 		if (!run->exit.length || rg_str_is(run->exit, "lost"))
 			run->exit = telling->child_exit;
-	} else if (telling->verdict == RG_END_FAILED) {
-		/* An exit status that was told before the end stands. */
-		if (run->exit.length && !rg_str_is(run->exit, "lost"))
-			return add_note(telling, document, now_ms, arena, err);
-		run->exit = (struct roger_str){ "", 0 };
-		r = rg_run_end_child(run, &document->receipts, telling->child_exit, &changed, err);
-		run->failure_message = telling->message_id;
-		document->receipts.child_lost = telling->ended_so.ending == RG_ENDED_UNSEEN;
-	} else {
-		r = rg_run_complete(run, &document->receipts,
+	} else if (!failed) {
+		r = rg_run_complete(run, edit->receipts,
 				    telling->request->late && telling->verdict == RG_END_MESSAGE
 					    ? RG_STR("history_fetch")
 					    : RG_STR("completion_event"),
-				    now_ms, arena, &changed, err);
+				    edit->now_ms, edit->arena, &changed, err);
 		run->result_message = telling->message_id;
 		run->exit = telling->child_exit;
+	} else if (!run->exit.length || rg_str_is(run->exit, "lost")) {
+		/* An exit status that was told before the end stands. */
+		run->exit = (struct roger_str){ "", 0 };
+		r = rg_run_end_child(run, edit->receipts, telling->child_exit, &changed, err);
+		run->failure_message = telling->message_id;
+		edit->receipts->child_lost = telling->ended_so.ending == RG_ENDED_UNSEEN;
 	}
-	return r < 0 ? r : add_note(telling, document, now_ms, arena, err);
+	return r < 0 ? r
+		     : rg_run_note_end(edit, telling->ended,
+				       failed ? telling->message_id : RG_STR(""),
+				       telling->undelivered, err);
 }
 
 static int write_down(struct telling *telling, struct roger_err *err)

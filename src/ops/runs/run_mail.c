@@ -41,24 +41,6 @@ bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)
 	       rg_engine_knows(roger->engine, child);
 }
 
-/* Make a key task:verb:number; the task is encoded, so that it has no colon. */
-static void make_key(const struct roger_run *run, const char *verb, int64_t number,
-		     struct rg_buf *out)
-{
-	char task[RG_FILE_NAME_BYTES];
-
-	rg_assert(number >= 0);
-	rg_workspace_file_name(run->run, "", task);
-	rg_buf_printf(out, "%s:%s:%lld", task, verb, (long long)number);
-}
-
-static void make_metadata(const struct roger_run *run, struct rg_buf *out)
-{
-	rg_buf_add_char(out, '{');
-	rg_json_add_member(out, "run", run->run);
-	rg_buf_add_char(out, '}');
-}
-
 /* Was it sent before, in any cycle?  A result with another text is not the same one. */
 static int find_sent(struct roger *roger, const struct roger_send_request *request,
 		     struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
@@ -81,33 +63,23 @@ static int find_sent(struct roger *roger, const struct roger_send_request *reque
 	return ROGER_OK;
 }
 
-static int send_new(struct roger *roger, const struct roger_send_request *request,
-		    struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
-{
-	struct roger_send_reply reply;
-	int r;
-
-	rg_assert(!roger->own_mail);
-	roger->own_mail = true;
-	r = rg_op_call(&rg_op_send, roger, request, &reply, err);
-	roger->own_mail = false;
-	if (r < 0)
-		return r;
-	if (!rg_arena_copy(arena, reply.messages.items[0].id, ret_id))
-		r = rg_fail_memory(err);
-	rg_arena_free(reply.memory);
-	return r;
-}
-
 static int send_once(struct roger *roger, const struct roger_send_request *request,
 		     struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
+	struct roger_send_reply reply;
 	int r;
 
 	r = find_sent(roger, request, arena, ret_id, err);
 	if (r < 0 || ret_id->length)
 		return r;
-	r = send_new(roger, request, arena, ret_id, err);
+	rg_assert(!roger->own_mail);
+	roger->own_mail = true;
+	r = rg_op_call(&rg_op_send, roger, request, &reply, err);
+	roger->own_mail = false;
+	if (r == ROGER_OK) {
+		r = rg_kept(rg_arena_copy(arena, reply.messages.items[0].id, ret_id), err);
+		rg_arena_free(reply.memory);
+	}
 	/* Another process may have delivered it in this moment. */
 	if (r == ROGER_EREFUSED && find_sent(roger, request, arena, ret_id, NULL) == ROGER_OK &&
 	    ret_id->length)
@@ -141,20 +113,24 @@ static int send_about(struct roger *roger, const struct roger_run *run, struct r
 		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf metadata = { .maximum = SIZE_MAX };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf key = { .maximum = SIZE_MAX };
+	char task[RG_FILE_NAME_BYTES];
 	struct roger_send_request request = { .to = { &to, 1 },
 					      .content = content,
 					      .issue = run->issue,
 					      .type = type,
 					      .new_ = true };
 
-	make_metadata(run, &metadata);
-	make_key(run, verb, number, &key);
-	if (metadata.failed || key.failed)
+	rg_assert(number >= 0);
+	rg_buf_add_char(&metadata, '{');
+	rg_json_add_member(&metadata, "run", run->run);
+	rg_buf_add_char(&metadata, '}');
+	/* The key is task:verb:number; the task is encoded, so that it has no colon. */
+	rg_workspace_file_name(run->run, "", task);
+	if (metadata.failed ||
+	    !rg_arena_print(arena, &request.key, "%s:%s:%lld", task, verb, (long long)number))
 		return rg_fail_memory(err);
 	request.from = type == ROGER_RESULT ? rg_run_sender(roger, run) : RG_STR("roger");
 	request.metadata = rg_buf_str(&metadata);
-	request.key = rg_buf_str(&key);
 	return rg_config_is_person(to) ? send_to_person(roger, run, &request, arena, ret_id, err)
 				       : send_once(roger, &request, arena, ret_id, err);
 }
@@ -164,58 +140,38 @@ static int64_t number_of(struct roger_str text)
 	return (int64_t)(rg_hash(0, text.data, text.length) >> 1);
 }
 
-/* Keep a result for a person; its key is made of the text, so that each text is kept once. */
-static int keep_for_person(struct roger *roger, const struct roger_run *run,
-			   struct roger_str content, struct rg_arena *arena,
-			   struct roger_str *ret_id, struct roger_str *untold,
-			   struct roger_err *err)
-{
-	struct roger_str why = *untold;
-	int r;
-
-	r = send_about(roger, run, RG_STR(RG_PERSON), ROGER_RESULT, "run-kept", number_of(content),
-		       content, arena, ret_id, err);
-	if (r < 0 && r != ROGER_EREFUSED)
-		return r;
-	if (r < 0)
-		*ret_id = (struct roger_str){ "", 0 };
-	return rg_kept(rg_arena_print(arena, untold, "%.*s; %s%.*s", RG_STR_ARGS(why),
-				      r < 0 ? "it is kept nowhere"
-					    : "it is kept for '" RG_PERSON "' in message ",
-				      RG_STR_ARGS(*ret_id)),
-		       err);
-}
-
-/* Send under the key of the run; if a text that never arrived took that, under one of this text. */
-static int send_result(struct roger *roger, const struct roger_run *run, struct roger_str content,
-		       int64_t number, struct rg_arena *arena, struct roger_str *ret_id,
-		       struct roger_err *err)
-{
-	const int64_t numbers[] = { number, number, number_of(content) };
-	int r = ROGER_EREFUSED;
-	size_t i;
-
-	/* The second try finds what another process sent in this moment. */
-	for (i = 0; i < 3 && (!i || (r == ROGER_EREFUSED && !strcmp(err->member, "key"))); i++)
-		r = send_about(roger, run, run->owner, ROGER_RESULT, "run-result", numbers[i],
-			       content, arena, ret_id, err);
-	return r;
-}
-
 int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,
 		   struct roger_str again, struct rg_arena *arena, struct roger_str *ret_id,
 		   struct roger_str *ret_untold, struct roger_err *err)
 {
-	int r;
+	const int64_t number = again.length ? number_of(again) : 1;
+	const int64_t numbers[] = { number, number, number_of(content) };
+	struct roger_str why;
+	int r = ROGER_EREFUSED;
+	size_t i;
 
 	*ret_untold = (struct roger_str){ "", 0 };
-	r = send_result(roger, run, content, again.length ? number_of(again) : 1, arena, ret_id,
-			err);
+	/* Send under the key of the run; the second try finds what another process sent in this
+	 * moment.  If a text that never arrived took that key, send under one of this text. */
+	for (i = 0; i < 3 && (!i || (r == ROGER_EREFUSED && !strcmp(err->member, "key"))); i++)
+		r = send_about(roger, run, run->owner, ROGER_RESULT, "run-result", numbers[i],
+			       content, arena, ret_id, err);
 	if (r != ROGER_EREFUSED || strcmp(err->member, "result") == 0)
 		return r;
-	return rg_arena_copy(arena, rg_str(err->message), ret_untold)
-		       ? keep_for_person(roger, run, content, arena, ret_id, ret_untold, err)
-		       : rg_fail_memory(err);
+	if (!rg_arena_copy(arena, rg_str(err->message), &why))
+		return rg_fail_memory(err);
+	/* Keep it for a person; its key is made of the text, so that each text is kept once. */
+	r = send_about(roger, run, RG_STR(RG_PERSON), ROGER_RESULT, "run-kept", numbers[2], content,
+		       arena, ret_id, err);
+	if (r < 0 && r != ROGER_EREFUSED)
+		return r;
+	if (r < 0)
+		*ret_id = (struct roger_str){ "", 0 };
+	return rg_kept(rg_arena_print(arena, ret_untold, "%.*s; %s%.*s", RG_STR_ARGS(why),
+				      r < 0 ? "it is kept nowhere"
+					    : "it is kept for '" RG_PERSON "' in message ",
+				      RG_STR_ARGS(*ret_id)),
+		       err);
 }
 
 int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,
@@ -258,15 +214,14 @@ static bool names_run(struct roger_str metadata, struct roger_str run_id)
 	       rg_str_equal(rg_json_str(value), run_id);
 }
 
-static bool key_names_run(struct roger_str key, struct roger_str run_id)
-{
-	return key.length > run_id.length && key.data[run_id.length] == ':' &&
-	       memcmp(key.data, run_id.data, run_id.length) == 0;
-}
-
+/* Do its metadata or its key name the run? */
 static bool is_about(const struct roger_run *run, const struct roger_message *message)
 {
-	return names_run(message->metadata, run->run) || key_names_run(message->key, run->run);
+	const struct roger_str key = message->key;
+
+	return names_run(message->metadata, run->run) ||
+	       (key.length > run->run.length && key.data[run->run.length] == ':' &&
+		memcmp(key.data, run->run.data, run->run.length) == 0);
 }
 
 bool rg_run_carries_result(const struct roger_run *run, const struct roger_message *message)
@@ -310,21 +265,7 @@ bool rg_run_is_child(const struct roger *roger, const struct roger_run *run, str
 	       rg_str_equal(name, rg_run_sender(roger, run));
 }
 
-/* Pick the last message about the run; if it names no child, from any sender. */
-static const struct roger_message *pick_result(const struct roger *roger,
-					       const struct roger_message_list *messages,
-					       const struct roger_run *run)
-{
-	const bool any = rg_str_equal(run->child, run->run);
-	size_t i;
-
-	for (i = messages->count; i > 0; i--)
-		if (is_about(run, &messages->items[i - 1]) &&
-		    (any || rg_run_is_child(roger, run, messages->items[i - 1].from)))
-			return &messages->items[i - 1];
-	return NULL;
-}
-
+/* Find the last message about the run; if it names no child, from any sender. */
 static int find_result(struct roger *roger, const struct rg_run_document *document,
 		       struct roger_str to, struct rg_arena *arena,
 		       const struct roger_message **ret_message, struct roger_err *err)
@@ -333,11 +274,19 @@ static int find_result(struct roger *roger, const struct rg_run_document *docume
 					.to = to,
 					.since_ms = document->receipts.dispatched_ms,
 					.anywhere = true };
-	struct roger_message_list found;
+	const struct roger_run *run = &document->run;
+	const bool any = rg_str_equal(run->child, run->run);
+	struct roger_message_list found = { 0 };
+	const struct roger_message *message;
+	size_t i;
 	int r = rg_engine_find(roger->engine, &query, arena, &found, err);
 
-	if (r == ROGER_OK)
-		*ret_message = pick_result(roger, &found, &document->run);
+	*ret_message = NULL;
+	for (i = found.count; r == ROGER_OK && i > 0 && !*ret_message; i--) {
+		message = &found.items[i - 1];
+		if (is_about(run, message) && (any || rg_run_is_child(roger, run, message->from)))
+			*ret_message = message;
+	}
 	return r;
 }
 

@@ -20,6 +20,7 @@ enum rg_run_hands rg_run_hands_of(enum rg_process_fate child, enum rg_process_fa
 enum rg_run_hands rg_run_hands(const struct roger_run *run)
 {
 	struct rg_process child, runner;
+	enum rg_process_fate fate;
 
 	if (!run->child_pid)
 		return RG_HANDS_NONE;
@@ -29,15 +30,8 @@ enum rg_run_hands rg_run_hands(const struct roger_run *run)
 	process_of(run, run->child_pid, run->child_start, &child);
 	process_of(run, run->runner_pid, run->runner_start, &runner);
 	/* Look at the child first: a runner writes down its end before it goes. */
-	switch (rg_process_fate(&child)) {
-	case RG_PROCESS_LIVES:
-		return rg_run_hands_of(RG_PROCESS_LIVES, rg_process_fate(&runner));
-	case RG_PROCESS_GONE:
-		return rg_run_hands_of(RG_PROCESS_GONE, rg_process_fate(&runner));
-	case RG_PROCESS_UNKNOWN:
-		break;
-	}
-	return rg_run_hands_of(RG_PROCESS_UNKNOWN, rg_process_fate(&runner));
+	fate = rg_process_fate(&child);
+	return rg_run_hands_of(fate, rg_process_fate(&runner));
 }
 
 void rg_run_child_process(const struct roger_run *run, struct rg_process *ret_process)

@@ -119,12 +119,18 @@ int rg_run_check_free(const struct roger_run *run, enum rg_run_hands hands, stru
 	return refuse_run(run, "was dispatched to somebody else", err);
 }
 
+static int change_beat(void *context, struct rg_run_edit *edit, struct roger_err *err)
+{
+	(void)context;
+	edit->changed = true;
+	return rg_run_beat(edit->run, edit->receipts, edit->now_ms, edit->arena, err);
+}
+
 /* Set a new runner, if the former one is still the one that was seen to be gone. */
-static int change_runner(void *context, struct rg_run_document *document, int64_t now_ms,
-			 struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+static int change_runner(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
 	const struct roger_run_step_request *request = context;
-	struct roger_run *run = &document->run;
+	struct roger_run *run = edit->run;
 	const bool same = run->runner_pid == request->former_pid &&
 			  run->runner_start == request->former_start &&
 			  rg_str_equal(run->boot_id, request->boot_id);
@@ -137,24 +143,11 @@ static int change_runner(void *context, struct rg_run_document *document, int64_
 	run->runner_start = request->runner_start;
 	/* From now on the child counts as watched, not as lost. */
 	if (!run->exit.length)
-		document->receipts.child_ended = document->receipts.child_lost = false;
-	*ret_changed = true;
-	r = rg_run_beat(run, &document->receipts, now_ms, arena, err);
-	if (r < 0)
-		return r;
-	return rg_run_note(
-		run, now_ms,
-		request->orphan ? RG_STR("taken over: who watched it is gone, its child lives")
-				: RG_STR("taken over: who watched it is gone, and so is its child"),
-		arena, err);
-}
-
-static int change_beat(void *context, struct rg_run_document *document, int64_t now_ms,
-		       struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
-{
-	(void)context;
-	*ret_changed = true;
-	return rg_run_beat(&document->run, &document->receipts, now_ms, arena, err);
+		edit->receipts->child_ended = edit->receipts->child_lost = false;
+	r = change_beat(NULL, edit, err);
+	return r < 0 ? r
+		     : rg_run_add_note(edit, err, "taken over: who watched it is gone, %s",
+				       request->orphan ? "its child lives" : "and so is its child");
 }
 
 /* ------------------------------------------------------------------ verb -- */

@@ -87,32 +87,27 @@ bool rg_run_recovery_is_due(const struct roger *roger, const struct rg_run_docum
 		       RG_RECOVERY_DUE;
 }
 
-/* Make a recovery attempt, tell the owner, or only write the new status down. */
-static int help_run(struct sweep *sweep, struct roger_str run_id, bool recover, bool escalate,
-		    struct rg_run_document *after, struct roger_err *err)
-{
-	const struct roger_str any = { "", 0 };
-	bool changed;
-
-	if (recover)
-		return rg_run_attempt(sweep->roger, run_id, any, sweep->arena, after, err);
-	if (escalate)
-		return rg_run_escalate(sweep->roger, run_id, sweep->arena, after, err);
-	return rg_run_update(sweep->roger, run_id, NULL, NULL, sweep->arena, after, &changed, err);
-}
-
 static int attend_run(struct sweep *sweep, struct rg_run_document *document, struct roger_err *err)
 {
 	bool recover = rg_run_recovery_is_due(sweep->roger, document),
 	     escalate = !recover && rg_run_wants_escalation(sweep->roger, document);
+	const struct roger_str run_id = document->run.run;
 	struct rg_run_document after = *document;
 	struct roger_err inner = { 0 };
-	int r = ROGER_OK;
+	bool changed;
+	int r;
 
 	if (!recover && !escalate && (int)document->stored == document->run.status)
 		return ROGER_OK;
-	if (!sweep->dry_run)
-		r = help_run(sweep, document->run.run, recover, escalate, &after, &inner);
+	if (sweep->dry_run)
+		r = ROGER_OK;
+	else if (recover)
+		r = rg_run_attempt(sweep->roger, run_id, RG_STR(""), sweep->arena, &after, &inner);
+	else if (escalate)
+		r = rg_run_escalate(sweep->roger, run_id, sweep->arena, &after, &inner);
+	else
+		r = rg_run_update(sweep->roger, run_id, NULL, NULL, sweep->arena, &after, &changed,
+				  &inner);
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
 	sweep->reply->recoveries += recover;
