@@ -35,12 +35,6 @@ struct rg_outcome {
 	int64_t count; /* RG_OVER_*: messages there are now */
 };
 
-struct rg_found {
-	bool found;
-	struct roger_str id, from_phase, issue_id;
-	int64_t seq;
-};
-
 /* A message that another record refers to; doctor fills in what became of it. */
 struct rg_wanted {
 	struct roger_str id;
@@ -178,11 +172,11 @@ RG_CHECKED int rg_engine_agent(struct roger_agent_list *agents, struct roger_str
 			       struct rg_arena *arena, struct roger_agent **ret_agent,
 			       struct roger_err *err);
 
-/* Sleep until agent has an unread message (of issue and from, unless ""); at most timeout_ms, 0:
- * for ever. */
+/* Sleep until agent has an unread message (of issue and from, unless ""), which has no id if there
+ * is none by then; at most timeout_ms, 0: for ever. */
 RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
 			      struct roger_str issue, struct roger_str from, int64_t timeout_ms,
-			      struct rg_arena *arena, struct rg_found *ret_found,
+			      struct rg_arena *arena, struct roger_message *ret_found,
 			      struct roger_err *err);
 
 /*

@@ -9,22 +9,10 @@ enum { LOOK_MS = 200, LOOK_ELSEWHERE_MS = 1000 };
 
 enum { NEW_BYTES_MAX = 64 << 10 };
 
-static int keep_found(const struct roger_message *message, struct rg_arena *arena,
-		      struct rg_found *ret_found, struct roger_err *err)
-{
-	struct rg_found found = { .found = true, .seq = message->seq };
-
-	if (!rg_arena_copy(arena, message->id, &found.id) ||
-	    !rg_arena_copy(arena, message->from, &found.from_phase) ||
-	    !rg_arena_copy(arena, message->issue, &found.issue_id))
-		return rg_fail_memory(err);
-	*ret_found = found;
-	return ROGER_OK;
-}
-
 /* Is there mail for the query?  If not, counting the unread mail corrects the figure. */
 static int ask_for_mail(struct rg_engine *engine, struct rg_query *query, struct rg_arena *scratch,
-			struct rg_arena *arena, struct rg_found *ret_found, struct roger_err *err)
+			struct rg_arena *arena, struct roger_message *ret_found,
+			struct roger_err *err)
 {
 	const struct rg_query all = { .unread = true, .to = query->to, .gets = true };
 	struct roger_message_list messages;
@@ -36,9 +24,10 @@ static int ask_for_mail(struct rg_engine *engine, struct rg_query *query, struct
 		return r;
 	query->free_at_ms = rg_clock_ms();
 	r = rg_engine_find(engine, query, scratch, &messages, err);
-	if (r == ROGER_OK && messages.count)
-		return keep_found(&messages.items[0], arena, ret_found, err);
-	return r == ROGER_OK ? rg_engine_count(engine, &all, &unread, err) : r;
+	if (r < 0 || !messages.count)
+		return r < 0 ? r : rg_engine_count(engine, &all, &unread, err);
+	*ret_found = messages.items[0];
+	return rg_kept(rg_record_keep(&rg_message_record, ret_found, arena), err);
 }
 
 /* Sleep until something is appended, or only for these mailboxes if the store knows for whom. */
@@ -56,7 +45,7 @@ static void sleep_on(struct rg_engine *engine, const struct roger_strs *boxes, u
 
 int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
 		   struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
-		   struct rg_found *ret_found, struct roger_err *err)
+		   struct roger_message *ret_found, struct roger_err *err)
 {
 	struct rg_query query = {
 		.unread = true, .to = agent, .gets = true, .issue = issue, .from = from, .limit = 1
@@ -64,25 +53,23 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 	/* A wait may last for days, so every look reuses this memory. */
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
 	struct roger_strs boxes;
-	struct rg_found found = { 0 };
 	int64_t until_ns = INT64_MAX;
 	uint32_t wake;
 	int r = rg_kept(scratch, err);
 
+	*ret_found = (struct roger_message){ .seq = 0 };
 	if (timeout_ms > 0 && timeout_ms < INT64_MAX / 1000000 - rg_clock_monotonic_ms() - 1)
 		until_ns = rg_clock_monotonic_ns() + timeout_ms * 1000000;
 	while (r == ROGER_OK) {
 		wake = rg_store_head(engine->store).wake;
 		rg_arena_reset(scratch);
-		r = ask_for_mail(engine, &query, scratch, arena, &found, err);
-		if (r < 0 || found.found || rg_clock_monotonic_ns() >= until_ns)
+		r = ask_for_mail(engine, &query, scratch, arena, ret_found, err);
+		if (r < 0 || ret_found->id.length || rg_clock_monotonic_ns() >= until_ns)
 			break;
 		r = rg_engine_boxes(engine, agent, scratch, &boxes, err);
 		if (r == ROGER_OK)
 			sleep_on(engine, &boxes, wake, until_ns);
 	}
-	if (r == ROGER_OK)
-		*ret_found = found;
 	return r;
 }
 
@@ -91,10 +78,6 @@ static int read_new(struct rg_store *store, uint64_t from, uint64_t end, struct 
 {
 	RG_CLEANUP(rg_lines_deinit)
 	struct rg_lines lines = rg_lines_of(store, &rg_store_messages, from, end);
-	struct {
-		struct roger_message *items;
-		size_t count;
-	} read = { 0 };
 	struct roger_message message;
 	struct roger_str text;
 	struct rg_line line;
@@ -109,10 +92,9 @@ static int read_new(struct rg_store *store, uint64_t from, uint64_t end, struct 
 		if (!*ret_known)
 			break;
 		if (rg_message_is_as_sent(&message) &&
-		    !rg_arena_append(arena, &read.items, &read.count, &message, sizeof message))
+		    !rg_arena_append(arena, &list->items, &list->count, &message, sizeof message))
 			return rg_fail_memory(err);
 	}
-	*list = (struct roger_message_list){ read.items, read.count };
 	return r;
 }
 

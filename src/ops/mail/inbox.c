@@ -148,7 +148,7 @@ static int take_or_wait(struct roger *roger, const struct roger_inbox_request *r
 			struct roger_inbox_reply *reply, struct roger_err *err)
 {
 	int64_t until_ns = rg_clock_monotonic_ns(), left_ms;
-	struct rg_found found;
+	struct roger_message found;
 	int r = ROGER_OK;
 
 	until_ns += request->wait_ms * 1000000;
