@@ -375,9 +375,9 @@ struct rg_findings {
 	struct roger_finding *items;
 	size_t count;
 	int64_t damaged; /* also those beyond the thousand */
+	bool failed;	 /* out of memory: some are missing */
 };
-RG_CHECKED int rg_findings_add(struct rg_findings *findings, const struct roger_finding *finding,
-			       struct roger_err *err);
+void rg_findings_add(struct rg_findings *findings, const struct roger_finding *finding);
 
 /* Check everything that is kept and add what is wrong to reply; see roger.h. */
 RG_CHECKED int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,

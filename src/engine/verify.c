@@ -14,8 +14,7 @@ struct check {
 	struct rg_judge judge;
 };
 
-int rg_findings_add(struct rg_findings *findings, const struct roger_finding *finding,
-		    struct roger_err *err)
+void rg_findings_add(struct rg_findings *findings, const struct roger_finding *finding)
 {
 	struct roger_finding *place = NULL;
 	size_t i;
@@ -26,18 +25,16 @@ int rg_findings_add(struct rg_findings *findings, const struct roger_finding *fi
 			place = &findings->items[i];
 	findings->damaged += !place && rg_finding_is_damage(finding->kind);
 	if (findings->count >= FINDINGS_MAX && !place)
-		return ROGER_OK;
+		return;
 	if (!place)
 		place = rg_arena_push(findings->arena, &findings->items, &findings->count,
 				      sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = *finding;
-	return rg_kept(rg_arena_copy(findings->arena, finding->what, &place->what), err);
+	if (place)
+		*place = *finding;
+	findings->failed |= !place || !rg_arena_copy(findings->arena, finding->what, &place->what);
 }
 
-static int add_finding(struct check *check, struct roger_str file, const struct rg_misfit *found,
-		       struct roger_err *err)
+static void add_finding(struct check *check, struct roger_str file, const struct rg_misfit *found)
 {
 	const struct roger_finding finding = { .kind = (int)found->kind,
 					       .file = file,
@@ -45,7 +42,7 @@ static int add_finding(struct check *check, struct roger_str file, const struct 
 					       .byte = (int64_t)found->byte,
 					       .what = rg_str(found->what) };
 
-	return rg_findings_add(&check->findings, &finding, err);
+	rg_findings_add(&check->findings, &finding);
 }
 
 static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
@@ -53,9 +50,11 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 {
 	struct check *check = context;
 
+	(void)err;
 	rg_assert(check->journal != NULL);
 	check->journal->strays += found->by == RG_MISFIT_IN_LINE;
-	return add_finding(check, walk->file->shown, found, err);
+	add_finding(check, walk->file->shown, found);
+	return ROGER_OK;
 }
 
 static int take_unread(void *context, const struct rg_log_file *file, const char *why,
@@ -63,7 +62,9 @@ static int take_unread(void *context, const struct rg_log_file *file, const char
 {
 	const struct rg_misfit found = { .kind = ROGER_UNREADABLE, .what = why };
 
-	return add_finding(context, file->shown, &found, err);
+	(void)err;
+	add_finding(context, file->shown, &found);
+	return ROGER_OK;
 }
 
 static int note_journal(void *context, struct rg_walk *walk, struct roger_err *err)
@@ -86,28 +87,16 @@ static int note_journal(void *context, struct rg_walk *walk, struct roger_err *e
 	return ROGER_OK;
 }
 
-/* Archives have no chain: report the damage that doctor recorded. */
-static int tell_archive(struct check *check, struct roger_str file, struct roger_err *err)
-{
-	struct rg_misfit noted;
-	size_t i = 0;
-	int r = ROGER_OK;
-
-	while (r == ROGER_OK && rg_judge_next(&check->judge, file, &i, &noted))
-		r = add_finding(check, file, &noted, err);
-	return r;
-}
-
 static int check_all(struct check *check, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = {
 		.name = "verify", .found = take_found, .end = note_journal, .unread = take_unread
 	};
-	struct rg_misfit gone = { .kind = ROGER_MISSING };
+	struct rg_misfit gone = { .kind = ROGER_MISSING }, damaged;
 	struct rg_log_files journals;
 	const struct roger_damage *removed;
 	struct roger_journal *rows;
-	size_t count = 0, i;
+	size_t count = 0, noted, i;
 	int64_t before;
 	uint64_t end;
 	bool there;
@@ -127,8 +116,11 @@ static int check_all(struct check *check, struct roger_err *err)
 	if (!rows)
 		return rg_fail_memory(err);
 	for (i = 0; i < journals.count && r == ROGER_OK; i++) {
+		/* Archives have no chain: report the damage that doctor recorded. */
 		if (journals.items[i].log == RG_LOG_ARCHIVE) {
-			r = tell_archive(check, journals.items[i].shown, err);
+			for (noted = 0; rg_judge_next(&check->judge, journals.items[i].shown,
+						      &noted, &damaged);)
+				add_finding(check, journals.items[i].shown, &damaged);
 			continue;
 		}
 		check->journal = &rows[count];
@@ -143,13 +135,13 @@ static int check_all(struct check *check, struct roger_err *err)
 	while (r == ROGER_OK &&
 	       (removed = rg_damage_next_removed(&check->judge.damages, &journals, &i))) {
 		gone.what = rg_damage_words(removed);
-		r = add_finding(check, removed->file, &gone, err);
+		add_finding(check, removed->file, &gone);
 	}
 	check->reply.journals = (struct roger_journal_list){ rows, count };
 	check->reply.damaged = check->findings.damaged;
 	check->reply.findings =
 		(struct roger_finding_list){ check->findings.items, check->findings.count };
-	return r;
+	return r < 0 ? r : rg_kept(!check->findings.failed, err);
 }
 
 int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,

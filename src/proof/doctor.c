@@ -10,46 +10,48 @@
 
 enum { TOLD_MAX = 1000 };
 
-int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach,
-		     struct roger_err *err, const char *format, ...)
+void rg_doctor_report(struct rg_doctor *doctor, struct roger_breach breach, const char *format, ...)
 {
-	struct roger_breach *place;
+	struct roger_breach_list *list = &doctor->reply->breaches;
+	const bool repairable = breach.severity == ROGER_REPAIRABLE;
 	char what[300];
 	va_list args;
 
-	doctor->repairable[breach->kind] += breach->severity == ROGER_REPAIRABLE;
+	doctor->repairable[breach.kind] += repairable;
 	doctor->last = SIZE_MAX;
-	if (doctor->told[breach->severity]++ >= TOLD_MAX)
-		return ROGER_OK;
+	if (doctor->told[breach.severity]++ >= TOLD_MAX)
+		return;
 	va_start(args, format);
 	vsnprintf(what, sizeof what, format, args);
 	va_end(args);
-	doctor->last = doctor->breaches.count;
-	place = rg_arena_push(doctor->arena, &doctor->breaches.items, &doctor->breaches.count,
-			      sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = *breach;
-	place->fixable |= breach->severity == ROGER_REPAIRABLE;
-	return rg_kept(rg_arena_copy(doctor->arena, rg_str(what), &place->what) &&
-			       rg_arena_copy(doctor->arena, breach->file, &place->file),
-		       err);
+	breach.fixable |= repairable;
+	if (rg_arena_copy(doctor->arena, rg_str(what), &breach.what) &&
+	    rg_arena_copy(doctor->arena, breach.file, &breach.file) &&
+	    rg_arena_append(doctor->arena, &list->items, &list->count, &breach, sizeof breach))
+		doctor->last = list->count - 1;
+	else
+		doctor->failed = true;
+}
+
+static struct roger_breach *breaches_of(struct rg_doctor *doctor)
+{
+	return (struct roger_breach *)(uintptr_t)doctor->reply->breaches.items;
 }
 
 void rg_doctor_fixed(struct rg_doctor *doctor)
 {
 	doctor->reply->fixed++;
 	if (doctor->last != SIZE_MAX)
-		doctor->breaches.items[doctor->last].fixed = true;
+		breaches_of(doctor)[doctor->last].fixed = true;
 }
 
 void rg_doctor_fixed_all(struct rg_doctor *doctor, enum roger_breach_kind kind)
 {
-	struct roger_breach *breach = doctor->breaches.items;
+	struct roger_breach *breach = breaches_of(doctor);
 	size_t i;
 
 	doctor->reply->fixed += (int64_t)doctor->repairable[kind];
-	for (i = 0; i < doctor->breaches.count; i++, breach++)
+	for (i = 0; i < doctor->reply->breaches.count; i++, breach++)
 		breach->fixed |= breach->kind == (int)kind && breach->severity == ROGER_REPAIRABLE;
 }
 
@@ -89,7 +91,7 @@ static int examine_all(struct rg_doctor *doctor, struct roger_err *err)
 				   err);
 	for (i = 0; r == ROGER_OK && i < sizeof steps / sizeof *steps; i++)
 		r = steps[i](doctor, err);
-	return r;
+	return r < 0 ? r : rg_kept(!doctor->failed && !doctor->damaged.failed, err);
 }
 
 int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,
@@ -118,8 +120,6 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 			engine,
 			&(struct roger_finding_list){ doctor.damaged.items, doctor.damaged.count },
 			arena);
-	reply->breaches =
-		(struct roger_breach_list){ doctor.breaches.items, doctor.breaches.count };
 	reply->damaged = (int64_t)doctor.told[ROGER_DAMAGE];
 	reply->repairable = (int64_t)doctor.told[ROGER_REPAIRABLE];
 	reply->notes = (int64_t)doctor.told[ROGER_NOTE];

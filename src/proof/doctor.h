@@ -29,10 +29,6 @@ struct rg_doctor {
 	struct rg_arena *arena;	  /* for the reply */
 	struct rg_arena *scratch; /* for one line */
 	struct roger_doctor_reply *reply;
-	struct {
-		struct roger_breach *items;
-		size_t count;
-	} breaches;
 	size_t told[ROGER_NOTE + 1];		  /* how many were reported, per severity */
 	size_t repairable[ROGER_BREACH_SEAL + 1]; /* of these, per kind */
 	size_t last; /* index of the last one in the reply; SIZE_MAX: it was only counted */
@@ -44,6 +40,7 @@ struct rg_doctor {
 	struct rg_log_file sender_log;
 	uint64_t logged; /* the send logs hold every keyed message before this byte */
 	bool incomplete; /* a log disappeared during the checks */
+	bool failed;	 /* a breach could not be reported: out of memory */
 
 	struct rg_judge judge;
 
@@ -63,8 +60,14 @@ struct rg_doctor {
  * Report a breach: its kind, severity, file, line, byte and whether it can be repaired; format
  * says what it is.  After many reports, a breach is only counted.
  */
-RG_CHECKED int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach,
-				struct roger_err *err, const char *format, ...) RG_PRINTF(4, 5);
+void rg_doctor_report(struct rg_doctor *doctor, struct roger_breach breach, const char *format, ...)
+	RG_PRINTF(3, 4);
+
+static inline struct roger_breach rg_breach(enum roger_breach_kind kind,
+					    enum roger_severity severity, struct roger_str file)
+{
+	return (struct roger_breach){ .kind = (int)kind, .severity = (int)severity, .file = file };
+}
 
 /* Mark the breach that was reported last as repaired; or all repairable ones of a kind. */
 void rg_doctor_fixed(struct rg_doctor *doctor);
@@ -80,8 +83,8 @@ RG_CHECKED int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err
 RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err);
 
 /* Keep a line for the record if it is damaged; of many, only the first. */
-RG_CHECKED int rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
-				      const struct rg_misfit *found, struct roger_err *err);
+void rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
+			    const struct rg_misfit *found);
 
 /* Called at the end of a walk. */
 RG_CHECKED int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err *err);

@@ -11,31 +11,28 @@
 int rg_doctor_check_index_end(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_log_file *messages = rg_doctor_messages(doctor);
-	const struct roger_breach breach = { .kind = ROGER_BREACH_INDEX,
-					     .severity = ROGER_DAMAGE,
-					     .file = messages->shown,
-					     .byte = (int64_t)messages->size };
+	struct roger_breach breach = rg_breach(ROGER_BREACH_INDEX, ROGER_DAMAGE, messages->shown);
 
+	(void)err;
+	breach.byte = (int64_t)messages->size;
 	doctor->index_end = rg_index_checking_end(doctor->checking);
-	if ((uint64_t)doctor->index_end <= messages->size)
-		return ROGER_OK;
-	return rg_doctor_report(doctor, &breach, err,
-				"lines are missing at the end: the index has read %lld bytes more",
-				(long long)(doctor->index_end - breach.byte));
+	if ((uint64_t)doctor->index_end > messages->size)
+		rg_doctor_report(doctor, breach,
+				 "lines are missing at the end: the index has read %lld bytes more",
+				 (long long)(doctor->index_end - breach.byte));
+	return ROGER_OK;
 }
 
 static int report_index(void *context, bool table, const char *what, struct roger_err *err)
 {
 	struct rg_doctor *doctor = context;
 	const struct rg_engine *engine = doctor->engine;
-	const struct roger_breach breach = {
-		.kind = ROGER_BREACH_INDEX,
-		.severity = ROGER_REPAIRABLE,
-		.file = table ? engine->workspace->config->database_file
-			      : rg_str(rg_index_name(engine->index))
-	};
+	const struct roger_str file = table ? engine->workspace->config->database_file
+					    : rg_str(rg_index_name(engine->index));
 
-	return rg_doctor_report(doctor, &breach, err, "%s", what);
+	(void)err;
+	rg_doctor_report(doctor, rg_breach(ROGER_BREACH_INDEX, ROGER_REPAIRABLE, file), "%s", what);
+	return ROGER_OK;
 }
 
 int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
@@ -86,11 +83,9 @@ static int look_at_state(struct rg_doctor *doctor, const struct rg_sequence *wan
 static int check_state(struct rg_doctor *doctor, const struct rg_sequence *wanted,
 		       struct roger_err *err)
 {
-	struct roger_breach breach = { .kind = ROGER_BREACH_STATE,
-				       .file = rg_str(doctor->engine->store->state),
-				       .fixable = true };
 	const bool writable = rg_store_writable(doctor->engine->store);
 	enum roger_severity severity;
+	struct roger_breach breach;
 	struct roger_err why = { 0 };
 	const char *what;
 	int r;
@@ -101,10 +96,11 @@ static int check_state(struct rg_doctor *doctor, const struct rg_sequence *wante
 	r = look_at_state(doctor, wanted, &why, &what, &severity, err);
 	if (r < 0 || !what)
 		return r;
-	breach.severity = (int)severity;
-	r = rg_doctor_report(doctor, &breach, err, "%s", what);
-	if (r < 0 || !doctor->wish->fix || !writable)
-		return r;
+	breach = rg_breach(ROGER_BREACH_STATE, severity, rg_str(doctor->engine->store->state));
+	breach.fixable = true;
+	rg_doctor_report(doctor, breach, "%s", what);
+	if (!doctor->wish->fix || !writable)
+		return ROGER_OK;
 	rg_engine_want_state(doctor->engine, true);
 	rg_engine_save_state(doctor->engine, true);
 	r = look_at_state(doctor, wanted, &why, &what, &severity, err);
@@ -133,21 +129,18 @@ int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 
 /* --------------------------------------------------------------- archive -- */
 
-static int report_altered(struct rg_doctor *doctor, const struct rg_log_file *file,
-			  const struct rg_misfit *found, struct roger_err *err)
+static void report_altered(struct rg_doctor *doctor, const struct rg_log_file *file,
+			   const struct rg_misfit *found)
 {
-	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
-					     .severity = rg_finding_is_damage(found->kind)
-								 ? ROGER_DAMAGE
-								 : ROGER_NOTE,
-					     .file = file->shown,
-					     .line = found->line,
-					     .byte = (int64_t)found->byte };
+	struct roger_breach breach = rg_breach(
+		ROGER_BREACH_ARCHIVE, rg_finding_is_damage(found->kind) ? ROGER_DAMAGE : ROGER_NOTE,
+		file->shown);
 	const struct roger_damage damage = { .kind = ROGER_DAMAGE_REWRITTEN, .file = file->shown };
 
-	return rg_doctor_report(doctor, &breach, err, "%s%s",
-				found->kind == ROGER_ACCEPTED ? "accepted: " : "",
-				rg_damage_words(&damage));
+	breach.line = found->line;
+	breach.byte = (int64_t)found->byte;
+	rg_doctor_report(doctor, breach, "%s%s", found->kind == ROGER_ACCEPTED ? "accepted: " : "",
+			 rg_damage_words(&damage));
 }
 
 static bool is_kept(const struct rg_doctor *doctor, struct roger_str file, int64_t line)
@@ -159,20 +152,6 @@ static bool is_kept(const struct rg_doctor *doctor, struct roger_str file, int64
 		    rg_str_equal(doctor->damaged.items[i].file, file))
 			return true;
 	return false;
-}
-
-/* Report noted lines whose bytes were changed. */
-static int report_noted(struct rg_doctor *doctor, const struct rg_log_file *file,
-			struct roger_err *err)
-{
-	struct rg_misfit noted;
-	size_t i = 0;
-	int r = ROGER_OK;
-
-	while (r == ROGER_OK && rg_judge_next(&doctor->judge, file->shown, &i, &noted))
-		if (!is_kept(doctor, file->shown, noted.line))
-			r = report_altered(doctor, file, &noted, err);
-	return r;
 }
 
 /* Compare an archived line with its message.  A message that the journal does not archive is fine:
@@ -197,8 +176,9 @@ static int find_archived(void *context, struct rg_walk *walk, struct roger_err *
 	if (r == ROGER_OK && rg_message_text(&doctor->text, &record.message) == archived->text)
 		return ROGER_OK;
 	found.kind = rg_judge_rewrite(&doctor->judge, walk);
-	r = report_altered(doctor, walk->file, &found, err);
-	return r < 0 ? r : rg_doctor_keep_damaged(doctor, walk, &found, err);
+	report_altered(doctor, walk->file, &found);
+	rg_doctor_keep_damaged(doctor, walk, &found);
+	return ROGER_OK;
 }
 
 /* Ignore a file that cannot be read, since rg_doctor_places() reports it. */
@@ -216,8 +196,9 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 						   .end = rg_doctor_count_bytes,
 						   .unread = pass_over };
 	struct rg_log_files files = { 0 };
+	struct rg_misfit noted;
 	bool there;
-	size_t i;
+	size_t i, k;
 	int r;
 
 	r = doctor->engine->store->ops->list(doctor->engine->store, RG_LOG_ARCHIVE, RG_STR(""),
@@ -227,34 +208,19 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 		return ROGER_OK;
 	for (i = 0; i < files.count && r == ROGER_OK; i++) {
 		r = rg_walk(doctor->engine, &files.items[i], &visitor, NULL, doctor, &there, err);
-		if (r == ROGER_OK)
-			r = report_noted(doctor, &files.items[i], err);
+		/* Report noted lines whose bytes were changed. */
+		for (k = 0; r == ROGER_OK &&
+			    rg_judge_next(&doctor->judge, files.items[i].shown, &k, &noted);)
+			if (!is_kept(doctor, files.items[i].shown, noted.line))
+				report_altered(doctor, &files.items[i], &noted);
 	}
-	return r;
-}
-
-static int report_unarchived(struct rg_doctor *doctor, const struct rg_doctor_archived *archived,
-			     struct roger_err *err)
-{
-	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
-					     .severity = ROGER_REPAIRABLE,
-					     .file = rg_doctor_messages(doctor)->shown,
-					     .line = archived->line,
-					     .byte = (int64_t)archived->offset };
-	int r;
-
-	r = rg_doctor_report(doctor, &breach, err,
-			     "archived by this line, but missing in messages_archive/");
-	if (r < 0 || !doctor->wish->fix)
-		return r;
-	r = rg_engine_archive_again(doctor->engine, archived->offset, err);
-	if (r == ROGER_OK)
-		rg_doctor_fixed(doctor);
 	return r;
 }
 
 int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err)
 {
+	struct roger_breach breach = rg_breach(ROGER_BREACH_ARCHIVE, ROGER_REPAIRABLE,
+					       rg_doctor_messages(doctor)->shown);
 	const struct rg_doctor_archived *archived;
 	size_t i = 0;
 	int r;
@@ -262,27 +228,35 @@ int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err)
 	if (!doctor->archived.count)
 		return ROGER_OK;
 	r = read_archives(doctor, err);
-	while (r == ROGER_OK && (archived = rg_table_next(&doctor->archived, &i)))
-		if (!archived->found)
-			r = report_unarchived(doctor, archived, err);
+	while (r == ROGER_OK && (archived = rg_table_next(&doctor->archived, &i))) {
+		if (archived->found)
+			continue;
+		breach.line = archived->line;
+		breach.byte = (int64_t)archived->offset;
+		rg_doctor_report(doctor, breach,
+				 "archived by this line, but missing in messages_archive/");
+		if (!doctor->wish->fix)
+			continue;
+		r = rg_engine_archive_again(doctor->engine, archived->offset, err);
+		if (r == ROGER_OK)
+			rg_doctor_fixed(doctor);
+	}
 	return r;
 }
 
 /* --------------------------------------------------------------- control -- */
 
-static int report_control(struct rg_doctor *doctor, const char *what, struct roger_str name,
-			  struct roger_err *err)
+static void report_control(struct rg_doctor *doctor, const char *what, struct roger_str name)
 {
-	const struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
-					     .severity = ROGER_REPAIRABLE,
-					     .file = rg_str(doctor->engine->store->figures) };
-
-	return rg_doctor_report(doctor, &breach, err, "%s%s%.*s%s", what, name.length ? " '" : "",
-				RG_STR_ARGS(name), name.length ? "'" : "");
+	rg_doctor_report(doctor,
+			 rg_breach(ROGER_BREACH_CONTROL, ROGER_REPAIRABLE,
+				   rg_str(doctor->engine->store->figures)),
+			 "%s%s%.*s%s", what, name.length ? " '" : "", RG_STR_ARGS(name),
+			 name.length ? "'" : "");
 }
 
 /* Report figures of agents that are lower than the journal's. */
-static int check_agents(struct rg_doctor *doctor, struct roger_err *err)
+static void check_agents(struct rg_doctor *doctor)
 {
 	struct rg_store *store = doctor->engine->store;
 	const struct rg_message_agent *agent;
@@ -290,9 +264,8 @@ static int check_agents(struct rg_doctor *doctor, struct roger_err *err)
 	struct rg_named_figure named;
 	struct roger_str name;
 	size_t i = 0;
-	int r = ROGER_OK;
 
-	while (r == ROGER_OK && store->ops->next_figure(store, &i, &named)) {
+	while (store->ops->next_figure(store, &i, &named)) {
 		name = (struct roger_str){ named.name, named.length };
 		figure = &named.figure;
 		agent = rg_message_rules_agent(&doctor->messages, name);
@@ -300,43 +273,36 @@ static int check_agents(struct rg_doctor *doctor, struct roger_err *err)
 			continue;
 		if (agent->epoch > figure->epoch ||
 		    (agent->epoch == figure->epoch && agent->seq > figure->seq))
-			r = report_control(doctor, "the last number is too low for agent", name,
-					   err);
-		if (r == ROGER_OK && agent->unread > (int64_t)figure->count)
-			r = report_control(doctor,
-					   "the count of unread messages is too low for agent",
-					   name, err);
+			report_control(doctor, "the last number is too low for agent", name);
+		if (agent->unread > (int64_t)figure->count)
+			report_control(doctor, "the count of unread messages is too low for agent",
+				       name);
 	}
-	return r;
 }
 
-static int check_counts(struct rg_doctor *doctor, struct roger_err *err)
+static void check_counts(struct rg_doctor *doctor)
 {
 	const struct rg_doctor_count *count;
 	size_t i = 0;
-	int r = ROGER_OK;
 
-	while (r == ROGER_OK && (count = rg_table_next(&doctor->counts, &i)))
+	while ((count = rg_table_next(&doctor->counts, &i)))
 		if (count->count > 0 &&
 		    (int64_t)rg_tally_count(doctor->engine->store, count->hash) < count->count)
-			r = report_control(
-				doctor, "the count of messages is too low for an issue or mailbox",
-				RG_STR(""), err);
-	return r;
+			report_control(doctor,
+				       "the count of messages is too low for an issue or mailbox",
+				       RG_STR(""));
 }
 
-static int check_offsets(struct rg_doctor *doctor, struct roger_err *err)
+static void check_offsets(struct rg_doctor *doctor)
 {
 	const struct rg_head head = rg_store_head(doctor->engine->store);
-	struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
-				       .severity = ROGER_DAMAGE,
-				       .file = rg_str(doctor->engine->store->figures) };
 
-	if (head.synced <= head.end && atomic_load(&head.shared->logged) <= head.end)
-		return ROGER_OK;
-	return rg_doctor_report(doctor, &breach, err,
-				"it has more bytes synced than appended; remove it while "
-				"no roger process is running");
+	if (head.synced > head.end || atomic_load(&head.shared->logged) > head.end)
+		rg_doctor_report(doctor,
+				 rg_breach(ROGER_BREACH_CONTROL, ROGER_DAMAGE,
+					   rg_str(doctor->engine->store->figures)),
+				 "it has more bytes synced than appended; remove it while "
+				 "no roger process is running");
 }
 
 /* Check the figures only if nothing was written since the journal was measured, as writing changes
@@ -346,28 +312,27 @@ int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 	const struct rg_figure_key key = { .kind = RG_FIGURE_DAMAGED };
 	struct rg_store *store = doctor->engine->store;
 	struct rg_figure damaged;
-	int r = ROGER_OK;
 
+	(void)err;
 	if (!rg_store_writable(store) || !rg_store_begin_soon(store, 0))
 		return ROGER_OK;
 	if (rg_store_head(store).end == rg_doctor_messages(doctor)->end) {
-		r = check_offsets(doctor, err);
+		check_offsets(doctor);
 		/* If the tables are damaged, nothing else can be checked. */
-		if (r == ROGER_OK && store->ops->figure(store, &key, &damaged) && damaged.count) {
-			r = report_control(doctor, "its tables are damaged; it will be rebuilt",
-					   RG_STR(""), err);
-		} else if (r == ROGER_OK) {
-			r = check_agents(doctor, err);
-			if (r == ROGER_OK)
-				r = check_counts(doctor, err);
+		if (store->ops->figure(store, &key, &damaged) && damaged.count) {
+			report_control(doctor, "its tables are damaged; it will be rebuilt",
+				       RG_STR(""));
+		} else {
+			check_agents(doctor);
+			check_counts(doctor);
 		}
 	}
-	if (r == ROGER_OK && doctor->repairable[ROGER_BREACH_CONTROL] && doctor->wish->fix) {
+	if (doctor->repairable[ROGER_BREACH_CONTROL] && doctor->wish->fix) {
 		(void)store->ops->keep(store, RG_KEEP_NOTHING);
 		rg_doctor_fixed_all(doctor, ROGER_BREACH_CONTROL);
 	}
 	rg_store_release(store, RG_LOCK_APPEND);
-	return r;
+	return ROGER_OK;
 }
 
 /* -------------------------------------------------------------- leases -- */
@@ -377,9 +342,8 @@ enum { LEASES_MAX = 256 };
 /* Report leases beyond the limit, taken with a clock that was ahead or another configuration. */
 int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 {
-	const struct roger_breach breach = { .kind = ROGER_BREACH_MESSAGE,
-					     .severity = ROGER_NOTE,
-					     .file = rg_doctor_messages(doctor)->shown };
+	const struct roger_breach breach =
+		rg_breach(ROGER_BREACH_MESSAGE, ROGER_NOTE, rg_doctor_messages(doctor)->shown);
 	struct rg_engine *engine = doctor->engine;
 	const int64_t last_ms = rg_clock_ms() + engine->workspace->config->lease_ms_max;
 	struct rg_query query = { .anywhere = true };
@@ -400,11 +364,10 @@ int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 		if (!message->claimed_by.length || message->claimed_until_ms <= last_ms)
 			continue;
 		rg_clock_print_utc(message->claimed_until_ms, until);
-		r = rg_doctor_report(doctor, &breach, err,
-				     "the lease of '%.*s' on message '%.*s' says %s, beyond "
-				     "claims.max_lease: it counts as expired",
-				     RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id),
-				     until);
+		rg_doctor_report(doctor, breach,
+				 "the lease of '%.*s' on message '%.*s' says %s, beyond "
+				 "claims.max_lease: it counts as expired",
+				 RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id), until);
 	}
 	return r;
 }

@@ -10,23 +10,23 @@
 static struct roger_breach breach_here(const struct rg_walk *walk, enum roger_breach_kind kind,
 				       enum roger_severity severity)
 {
-	return (struct roger_breach){ .kind = (int)kind,
-				      .severity = (int)severity,
-				      .file = walk->file->shown,
-				      .line = walk->number,
-				      .byte = (int64_t)walk->line.offset };
+	struct roger_breach breach = rg_breach(kind, severity, walk->file->shown);
+
+	breach.line = walk->number;
+	breach.byte = (int64_t)walk->line.offset;
+	return breach;
 }
 
-int rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
-			   const struct rg_misfit *found, struct roger_err *err)
+void rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
+			    const struct rg_misfit *found)
 {
 	const struct roger_finding finding = { .kind = (int)found->kind,
 					       .file = walk->file->shown,
 					       .line = found->line,
 					       .byte = (int64_t)found->byte };
 
-	return rg_finding_is_damage(found->kind) ? rg_findings_add(&doctor->damaged, &finding, err)
-						 : ROGER_OK;
+	if (rg_finding_is_damage(found->kind))
+		rg_findings_add(&doctor->damaged, &finding);
 }
 
 static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
@@ -49,13 +49,12 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 	breach.line = found->line;
 	breach.byte = (int64_t)found->byte;
 	breach.fixable = gap && !doctor->judge.closed;
-	r = rg_doctor_report(doctor, &breach, err, "%s%s%s",
-			     found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what,
-			     of_message ? "; no entry of a send log is made of it" : "");
-	if (r == ROGER_OK)
-		r = rg_doctor_keep_damaged(doctor, walk, found, err);
-	if (r < 0 || !breach.fixable || !doctor->wish->fix)
-		return r;
+	rg_doctor_report(doctor, breach, "%s%s%s",
+			 found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what,
+			 of_message ? "; no entry of a send log is made of it" : "");
+	rg_doctor_keep_damaged(doctor, walk, found);
+	if (!breach.fixable || !doctor->wish->fix)
+		return ROGER_OK;
 	r = rg_judge_close(walk, doctor->arena, err);
 	if (r == ROGER_OK)
 		rg_doctor_fixed(doctor);
@@ -69,14 +68,13 @@ static enum roger_severity severity_of(const struct rg_walk *walk, bool odd)
 }
 
 /* Report each of the faults of a message. */
-static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_str id,
-			 unsigned faults, struct roger_err *err)
+static void report_faults(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_str id,
+			  unsigned faults)
 {
 	struct roger_breach breach;
 	unsigned i;
-	int r = ROGER_OK;
 
-	for (i = 0; rg_message_fault_texts[i] && r == ROGER_OK; i++) {
+	for (i = 0; rg_message_fault_texts[i]; i++) {
 		if (!(faults >> i & 1))
 			continue;
 		breach = breach_here(walk, ROGER_BREACH_MESSAGE,
@@ -84,33 +82,32 @@ static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk, s
 		/* An earlier state may have been in a line that is gone. */
 		if (rg_judge_lost_messages(&doctor->judge, doctor->engine))
 			breach.severity = ROGER_NOTE;
-		r = rg_doctor_report(doctor, &breach, err, "message '%.*s': %s",
-				     id.length < 80 ? (int)id.length : 80, id.data,
-				     rg_message_fault_texts[i]);
+		rg_doctor_report(doctor, breach, "message '%.*s': %s",
+				 id.length < 80 ? (int)id.length : 80, id.data,
+				 rg_message_fault_texts[i]);
 	}
-	return r;
 }
 
 /* -------------------------------------------------------------- messages -- */
 
-static int count_one(struct rg_doctor *doctor, const struct rg_walk *walk, uint64_t hash, int by,
-		     struct roger_err *err)
+static void count_one(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_str to,
+		      int by)
 {
-	struct rg_doctor_count *count;
+	const uint64_t hash = rg_tally_box(walk->message->issue, to);
 	bool fresh;
+	struct rg_doctor_count *count = rg_table_put(&doctor->counts, hash, &fresh);
 
-	count = rg_table_put(&doctor->counts, hash, &fresh);
+	doctor->failed |= !count;
 	if (!count)
-		return rg_fail_memory(err);
+		return;
 	count->count += by;
 	if (by > 0) {
 		count->line = walk->number;
 		count->offset = walk->line.offset;
 	}
-	return ROGER_OK;
 }
 
-static int check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
+static void check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk)
 {
 	const struct rg_config *config = doctor->engine->workspace->config;
 	const struct {
@@ -123,33 +120,29 @@ static int check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk, str
 	};
 	const struct roger_breach breach = breach_here(walk, ROGER_BREACH_LIMIT, ROGER_NOTE);
 	size_t i, chars;
-	int r = ROGER_OK;
 
-	for (i = 0; r == ROGER_OK && i < sizeof sizes / sizeof *sizes; i++)
+	for (i = 0; i < sizeof sizes / sizeof *sizes; i++)
 		if ((int64_t)sizes[i].text.length > sizes[i].most &&
 		    rg_utf8_count(sizes[i].text, &chars) && (int64_t)chars > sizes[i].most)
-			r = rg_doctor_report(doctor, &breach, err,
-					     "%s of %zu characters; the limit is %lld",
-					     sizes[i].member, chars, (long long)sizes[i].most);
-	return r;
+			rg_doctor_report(doctor, breach, "%s of %zu characters; the limit is %lld",
+					 sizes[i].member, chars, (long long)sizes[i].most);
 }
 
-static int note_archived(struct rg_doctor *doctor, const struct rg_walk *walk, uint64_t text,
-			 struct roger_err *err)
+static void note_archived(struct rg_doctor *doctor, const struct rg_walk *walk, uint64_t text)
 {
 	struct rg_doctor_archived *archived;
 	uint64_t hash;
 	bool fresh;
 
 	if (!walk->own || !rg_archive_head(walk->line.text, &hash))
-		return ROGER_OK;
+		return;
 	archived = rg_table_put(&doctor->archived, hash, &fresh);
+	doctor->failed |= !archived;
 	if (!archived)
-		return rg_fail_memory(err);
+		return;
 	archived->text = text;
 	archived->offset = walk->line.offset;
 	archived->line = walk->number;
-	return ROGER_OK;
 }
 
 static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
@@ -184,19 +177,20 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	if (!before->archived)
 		walk->known->row = rg_message_row(text, message);
 	r = rg_message_rules_take(&doctor->messages, before, message, walk->own, &faults, err);
-	if (r == ROGER_OK && faults)
-		r = report_faults(doctor, walk, message->id, faults, err);
+	if (r < 0)
+		return r;
+	report_faults(doctor, walk, message->id, faults);
 	/* The message is in a mailbox now, or not any more. */
 	counts = !before->known != (message->archived_at_ms > 0) && !before->archived;
-	if (r == ROGER_OK && counts)
-		r = count_one(doctor, walk, rg_tally_box(message->issue, RG_STR("")), by, err);
-	if (r == ROGER_OK && counts)
-		r = count_one(doctor, walk, rg_tally_box(message->issue, message->to), by, err);
-	if (r == ROGER_OK && !before->known)
-		r = check_sizes(doctor, walk, err);
-	if (r == ROGER_OK && message->archived_at_ms)
-		r = note_archived(doctor, walk, text, err);
-	return r == ROGER_OK ? note_key(doctor, walk, err) : r;
+	if (counts) {
+		count_one(doctor, walk, RG_STR(""), by);
+		count_one(doctor, walk, message->to, by);
+	}
+	if (!before->known)
+		check_sizes(doctor, walk);
+	if (message->archived_at_ms)
+		note_archived(doctor, walk, text);
+	return note_key(doctor, walk, err);
 }
 
 /* Compute what the index must hold at the offset where it ends. */
@@ -251,15 +245,13 @@ static int log_of(struct rg_doctor *doctor, struct roger_str sender, struct roge
 static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 		       struct roger_str sender, struct roger_err *err)
 {
-	const struct roger_breach breach =
-		breach_here(walk, ROGER_BREACH_SEND_LOG, severity_of(walk, false));
 	int r = log_of(doctor, sender, err);
 
-	if (r < 0 || rg_str_equal(walk->file->name, doctor->sender_log.name))
-		return r;
-	return rg_doctor_report(doctor, &breach, err,
-				"an entry of '%.*s' is in another sender's log",
-				RG_STR_ARGS(sender));
+	if (r == ROGER_OK && !rg_str_equal(walk->file->name, doctor->sender_log.name))
+		rg_doctor_report(
+			doctor, breach_here(walk, ROGER_BREACH_SEND_LOG, severity_of(walk, false)),
+			"an entry of '%.*s' is in another sender's log", RG_STR_ARGS(sender));
+	return r;
 }
 
 static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
@@ -322,24 +314,17 @@ int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err 
 	return ROGER_OK;
 }
 
-static int report_place(struct rg_doctor *doctor, struct roger_str file,
-			enum roger_severity severity, const char *what, struct roger_err *err)
-{
-	const struct roger_breach breach = { .kind = ROGER_BREACH_PLACE,
-					     .severity = (int)severity,
-					     .file = file };
-
-	return rg_doctor_report(doctor, &breach, err, "%s", what);
-}
-
 /* Report a file that cannot be read; rules that need all journals are not checked then. */
 static int take_unread(void *context, const struct rg_log_file *file, const char *why,
 		       struct roger_err *err)
 {
 	struct rg_doctor *doctor = context;
 
+	(void)err;
 	doctor->incomplete = true;
-	return report_place(doctor, file->shown, ROGER_DAMAGE, why, err);
+	rg_doctor_report(doctor, rg_breach(ROGER_BREACH_PLACE, ROGER_DAMAGE, file->shown), "%s",
+			 why);
+	return ROGER_OK;
 }
 
 static int take_journals(struct rg_doctor *doctor, struct roger_err *err)
@@ -360,8 +345,8 @@ static int take_journals(struct rg_doctor *doctor, struct roger_err *err)
 		if (r < 0 || there || !file->inode)
 			continue;
 		doctor->incomplete = true;
-		r = report_place(doctor, file->shown, ROGER_NOTE,
-				 "it was purged during the check; run doctor again", err);
+		rg_doctor_report(doctor, rg_breach(ROGER_BREACH_PLACE, ROGER_NOTE, file->shown),
+				 "it was purged during the check; run doctor again");
 	}
 	return r;
 }
@@ -376,8 +361,8 @@ int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = rg_engine_damages(doctor->engine, doctor->arena, &damages, err);
 	while (r == ROGER_OK && (removed = rg_damage_next_removed(&damages, &doctor->journals, &i)))
-		r = report_place(doctor, removed->file, ROGER_DAMAGE, rg_damage_words(removed),
-				 err);
+		rg_doctor_report(doctor, rg_breach(ROGER_BREACH_PLACE, ROGER_DAMAGE, removed->file),
+				 "%s", rg_damage_words(removed));
 	return r;
 }
 
@@ -417,16 +402,16 @@ static int file_letter(struct rg_doctor *doctor, const struct roger_attempt *att
 }
 
 static int report_lost_letter(struct rg_doctor *doctor, const struct roger_attempt *attempt,
-			      struct roger_breach *breach, bool own, struct roger_err *err)
+			      struct roger_breach breach, bool own, struct roger_err *err)
 {
 	int r;
 
-	breach->kind = ROGER_BREACH_DEAD_LETTER;
-	breach->severity = own ? ROGER_REPAIRABLE : ROGER_NOTE;
-	r = rg_doctor_report(doctor, breach, err, "dead letter '%.*s' of '%.*s' is gone",
-			     RG_STR_ARGS(attempt->dead_letter_task), RG_STR_ARGS(attempt->key));
-	if (r < 0 || !own || !doctor->wish->fix)
-		return r;
+	breach.kind = ROGER_BREACH_DEAD_LETTER;
+	breach.severity = own ? ROGER_REPAIRABLE : ROGER_NOTE;
+	rg_doctor_report(doctor, breach, "dead letter '%.*s' of '%.*s' is gone",
+			 RG_STR_ARGS(attempt->dead_letter_task), RG_STR_ARGS(attempt->key));
+	if (!own || !doctor->wish->fix)
+		return ROGER_OK;
 	r = file_letter(doctor, attempt, err);
 	if (r == ROGER_OK)
 		rg_doctor_fixed(doctor);
@@ -436,19 +421,18 @@ static int report_lost_letter(struct rg_doctor *doctor, const struct roger_attem
 /* Missing entries that follow from the journal are written again. */
 static int report_missing(struct rg_doctor *doctor, int64_t offset, struct roger_err *err)
 {
-	struct roger_breach breach = { .kind = ROGER_BREACH_SEND_LOG,
-				       .severity = ROGER_REPAIRABLE };
 	struct roger_message message;
 	int r = read_line(doctor, (uint64_t)offset, &message, err);
 
 	if (r == ROGER_OK)
 		r = log_of(doctor, message.from, err);
-	if (r < 0)
-		return r;
-	breach.file = doctor->sender_log.shown;
-	return rg_doctor_report(doctor, &breach, err,
-				"there is no entry that says message '%.*s' was delivered",
-				RG_STR_ARGS(message.id));
+	if (r == ROGER_OK)
+		rg_doctor_report(doctor,
+				 rg_breach(ROGER_BREACH_SEND_LOG, ROGER_REPAIRABLE,
+					   doctor->sender_log.shown),
+				 "there is no entry that says message '%.*s' was delivered",
+				 RG_STR_ARGS(message.id));
+	return r;
 }
 
 static int mend_missing(struct rg_doctor *doctor, struct roger_err *err)
@@ -504,39 +488,36 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 	const bool damage = rule == RG_SENDS_GIVEN_UP ||
 			    (place->own && rule != RG_SENDS_UNSETTLED &&
 			     !rg_judge_lost_messages(&doctor->judge, doctor->engine));
-	struct roger_breach breach = { .kind = (int)kinds[file->log],
-				       .severity = damage ? ROGER_DAMAGE : ROGER_NOTE,
-				       .file = file->shown,
-				       .line = place->line,
-				       .byte = place->byte };
+	struct roger_breach breach =
+		rg_breach(kinds[file->log], damage ? ROGER_DAMAGE : ROGER_NOTE, file->shown);
 	union rg_log_record record;
 	int r;
 
+	breach.line = place->line;
+	breach.byte = place->byte;
 	if (rule == RG_SENDS_MISSING)
 		return report_missing(doctor, place->byte, err);
 	if (rule == RG_SENDS_GIVEN_UP)
 		breach.kind = ROGER_BREACH_DEAD_LETTER;
 	r = rule == RG_SENDS_GIVEN_UP ? ROGER_EDATA : read_entry(doctor, place, &record, err);
 	if (r == ROGER_OK && rule == RG_SENDS_LETTER_LOST)
-		return report_lost_letter(doctor, &record.attempt, &breach, place->own, err);
-	/* The line may have been purged meanwhile. */
-	if (r < 0)
-		return r == ROGER_ENOMEM
-			       ? r
-			       : rg_doctor_report(doctor, &breach, err, "%s", rg_sends_rule(rule));
-	/* Each of these records begins with its id. */
-	return rg_doctor_report(
-		doctor, &breach, err, "'%.*s': %s",
-		(int)(record.attempt.id.length < 80 ? record.attempt.id.length : 80),
-		record.attempt.id.data, rg_sends_rule(rule));
+		return report_lost_letter(doctor, &record.attempt, breach, place->own, err);
+	/* Each of these records begins with its id; the line may have been purged meanwhile. */
+	if (r == ROGER_OK)
+		rg_doctor_report(
+			doctor, breach, "'%.*s': %s",
+			(int)(record.attempt.id.length < 80 ? record.attempt.id.length : 80),
+			record.attempt.id.data, rg_sends_rule(rule));
+	else
+		rg_doctor_report(doctor, breach, "%s", rg_sends_rule(rule));
+	return r == ROGER_ENOMEM ? r : ROGER_OK;
 }
 
 static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_config *config = doctor->engine->workspace->config;
-	struct roger_breach breach = { .kind = ROGER_BREACH_LIMIT,
-				       .severity = ROGER_NOTE,
-				       .file = rg_doctor_messages(doctor)->shown };
+	struct roger_breach breach =
+		rg_breach(ROGER_BREACH_LIMIT, ROGER_NOTE, rg_doctor_messages(doctor)->shown);
 	const struct rg_doctor_count *count;
 	struct roger_message message;
 	int64_t limit;
@@ -557,13 +538,12 @@ static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
 		breach.line = count->line;
 		breach.byte = (int64_t)count->offset;
 		if (count->count > limit)
-			r = rg_doctor_report(
-				doctor, &breach, err,
-				"issue '%.*s'%s%.*s holds %lld messages, but the limit "
-				"is %lld; the next send makes room",
-				RG_STR_ARGS(message.issue), issue ? "" : " to ",
-				issue ? 0 : (int)message.to.length, message.to.data,
-				(long long)count->count, (long long)limit);
+			rg_doctor_report(doctor, breach,
+					 "issue '%.*s'%s%.*s holds %lld messages, but the limit "
+					 "is %lld; the next send makes room",
+					 RG_STR_ARGS(message.issue), issue ? "" : " to ",
+					 issue ? 0 : (int)message.to.length, message.to.data,
+					 (long long)count->count, (long long)limit);
 	}
 	return r;
 }

@@ -5,39 +5,42 @@
 
 static int check_seal(struct rg_doctor *doctor, struct roger_err *err)
 {
-	struct roger_breach breach = { .kind = ROGER_BREACH_SEAL,
-				       .severity = ROGER_DAMAGE,
-				       .file = RG_STR("seal.key") };
+	struct roger_breach breach = rg_breach(ROGER_BREACH_SEAL, ROGER_DAMAGE, RG_STR("seal.key"));
 	struct rg_seal_key key;
 	enum rg_seal_state state;
 	int r;
 
 	r = rg_seal_key_state(doctor->engine->workspace, doctor->scratch, &state, err);
 	/* A folder or a link with the name of a key. */
-	if (r == ROGER_EREFUSED)
-		return rg_doctor_report(doctor, &breach, err, "%s", err->message);
+	if (r == ROGER_EREFUSED) {
+		rg_doctor_report(doctor, breach, "%s", err->message);
+		return ROGER_OK;
+	}
 	if (r < 0 || state == RG_SEAL_NONE || state == RG_SEAL_WHOLE)
 		return r;
-	if (state == RG_SEAL_WRONG)
-		return rg_doctor_report(doctor, &breach, err,
-					"it is not a key, or 'seal.pub' is not its public half");
+	if (state == RG_SEAL_WRONG) {
+		rg_doctor_report(doctor, breach,
+				 "it is not a key, or 'seal.pub' is not its public half");
+		return ROGER_OK;
+	}
 	breach.severity = ROGER_REPAIRABLE;
-	r = rg_doctor_report(doctor, &breach, err, "its public half 'seal.pub' is missing");
-	if (r == ROGER_OK && doctor->wish->fix &&
+	rg_doctor_report(doctor, breach, "its public half 'seal.pub' is missing");
+	if (doctor->wish->fix &&
 	    rg_engine_seal_key(doctor->engine, true, doctor->scratch, &key, err) == ROGER_OK)
 		rg_doctor_fixed(doctor);
-	return r;
+	return ROGER_OK;
 }
 
 static int report_place(void *context, const struct roger_breach *problem, bool fixed,
 			struct roger_err *err)
 {
 	struct rg_doctor *doctor = context;
-	int r = rg_doctor_report(doctor, problem, err, "%.*s", RG_STR_ARGS(problem->what));
 
-	if (r == ROGER_OK && fixed)
+	(void)err;
+	rg_doctor_report(doctor, *problem, "%.*s", RG_STR_ARGS(problem->what));
+	if (fixed)
 		rg_doctor_fixed(doctor);
-	return r;
+	return ROGER_OK;
 }
 
 /* The files of a configured data folder are not checked, as it may hold other programs' files. */

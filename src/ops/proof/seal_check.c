@@ -20,15 +20,14 @@ struct checking {
 	struct rg_run_texts runs;
 };
 
-static int add_finding(struct checking *checking, struct roger_str file,
-		       enum roger_finding_kind kind, int64_t line, int64_t byte, const char *what,
-		       struct roger_err *err)
+static void add_finding(struct checking *checking, struct roger_str file,
+			enum roger_finding_kind kind, int64_t line, int64_t byte, const char *what)
 {
 	const struct roger_finding finding = {
 		.kind = (int)kind, .file = file, .line = line, .byte = byte, .what = rg_str(what)
 	};
 
-	return rg_findings_add(&checking->findings, &finding, err);
+	rg_findings_add(&checking->findings, &finding);
 }
 
 /* ------------------------------------------------------------- the seal -- */
@@ -77,21 +76,22 @@ static int read_seal(struct checking *checking, struct roger_str text, struct ro
 
 static int check_key(struct checking *checking, struct roger_str given, struct roger_err *err)
 {
+	const struct roger_str sealed_by = checking->seal.public_key;
 	struct rg_seal_key own;
 	int r;
 
 	given = rg_str_without_end(given, " \r\n");
-	if (given.length)
-		return rg_str_equal(given, checking->seal.public_key)
-			       ? ROGER_OK
-			       : add_finding(checking, RG_STR("seal"), ROGER_OTHER_KEY, 0, 0,
-					     "signed with another key than the given one", err);
+	if (given.length) {
+		if (!rg_str_equal(given, sealed_by))
+			add_finding(checking, RG_STR("seal"), ROGER_OTHER_KEY, 0, 0,
+				    "signed with another key than the given one");
+		return ROGER_OK;
+	}
 	r = rg_engine_seal_key(checking->roger->engine, false, checking->arena, &own, err);
-	if (r < 0 || !own.public_key.length ||
-	    rg_str_equal(own.public_key, checking->seal.public_key))
-		return r;
-	return add_finding(checking, RG_STR("seal.pub"), ROGER_OTHER_KEY, 0, 0,
-			   "the seal is signed with another key than that of this workspace", err);
+	if (r == ROGER_OK && own.public_key.length && !rg_str_equal(own.public_key, sealed_by))
+		add_finding(checking, RG_STR("seal.pub"), ROGER_OTHER_KEY, 0, 0,
+			    "the seal is signed with another key than that of this workspace");
+	return r;
 }
 
 /* -------------------------------------------------------------- journals -- */
@@ -158,8 +158,8 @@ static int may_be_purged(const struct checking *checking, struct roger_str file,
 	return ROGER_OK;
 }
 
-static int tell_altered(struct checking *checking, const struct roger_seal_entry *entry,
-			const struct rg_digest *digest, struct roger_err *err)
+static void tell_altered(struct checking *checking, const struct roger_seal_entry *entry,
+			 const struct rg_digest *digest)
 {
 	int64_t first, last;
 	char what[160];
@@ -170,8 +170,9 @@ static int tell_altered(struct checking *checking, const struct roger_seal_entry
 			 "truncated: %lld lines of %lld bytes were sealed, %lld bytes are there",
 			 (long long)entry->lines, (long long)entry->bytes,
 			 (long long)digest->entry.bytes);
-		return add_finding(checking, entry->file, ROGER_TRUNCATED, digest->entry.lines + 1,
-				   digest->entry.bytes, what, err);
+		add_finding(checking, entry->file, ROGER_TRUNCATED, digest->entry.lines + 1,
+			    digest->entry.bytes, what);
+		return;
 	}
 	if (first == last)
 		snprintf(what, sizeof what, "not the line that was sealed");
@@ -180,7 +181,7 @@ static int tell_altered(struct checking *checking, const struct roger_seal_entry
 			 "not what was sealed: the first difference is in lines "
 			 "%lld to %lld",
 			 (long long)first, (long long)last);
-	return add_finding(checking, entry->file, ROGER_ALTERED, first, 0, what, err);
+	add_finding(checking, entry->file, ROGER_ALTERED, first, 0, what);
 }
 
 static int check_journal(struct checking *checking, const struct roger_seal_entry *entry,
@@ -189,22 +190,23 @@ static int check_journal(struct checking *checking, const struct roger_seal_entr
 	bool purged;
 	int r;
 
-	if (digest->there && digest->entry.bytes == entry->bytes &&
-	    rg_str_equal(digest->entry.sha256, entry->sha256))
+	if (digest->there ? digest->entry.bytes == entry->bytes &&
+				    rg_str_equal(digest->entry.sha256, entry->sha256)
+			  : entry->bytes == 0)
 		return ROGER_OK;
-	if (!digest->there)
-		return entry->bytes == 0 ? ROGER_OK
-					 : add_finding(checking, entry->file, ROGER_MISSING, 1, 0,
-						       "it is gone, with all that was sealed", err);
 	r = may_be_purged(checking, entry->file, &purged, err);
 	if (r < 0)
 		return r;
-	if (purged)
-		return add_finding(checking, entry->file, ROGER_PURGED, 0, 0,
-				   "rewritten by purge since: make a new seal; this one says "
-				   "nothing of it",
-				   err);
-	return tell_altered(checking, entry, digest, err);
+	if (!digest->there)
+		add_finding(checking, entry->file, ROGER_MISSING, 1, 0,
+			    "it is gone, with all that was sealed");
+	else if (purged)
+		add_finding(checking, entry->file, ROGER_PURGED, 0, 0,
+			    "rewritten by purge since: make a new seal; this one says nothing of "
+			    "it");
+	else
+		tell_altered(checking, entry, digest);
+	return ROGER_OK;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -325,25 +327,24 @@ static int check_document(struct checking *checking, const struct roger_seal_ent
 	while (i < runs->count &&
 	       (runs->items[i].trouble.length || !rg_str_equal(runs->items[i].file, name)))
 		i++;
-	if (i == runs->count)
-		return add_finding(checking, entry->file, ROGER_MISSING, 1, 0,
-				   "the document is gone", err);
-	r = rg_seal_document(&runs->items[i], entry, checking->arena, &now, err);
-	if (r < 0)
-		return r;
-	if (rg_str_equal(now.sha256, entry->sha256))
+	if (i == runs->count) {
+		add_finding(checking, entry->file, ROGER_MISSING, 1, 0, "the document is gone");
 		return ROGER_OK;
+	}
+	r = rg_seal_document(&runs->items[i], entry, checking->arena, &now, err);
+	if (r < 0 || rg_str_equal(now.sha256, entry->sha256))
+		return r;
 	if (rg_seal_is_final(entry->status))
-		return add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
-				   "the run had ended when it was sealed, and its document changed",
-				   err);
-	if (entry->fixed.length && !rg_str_equal(now.fixed, entry->fixed))
-		return add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
-				   "what never changes of a run is not what was sealed: its "
-				   "dispatch, a completion or a note",
-				   err);
-	return add_finding(checking, entry->file, ROGER_CHANGED, 0, 0,
-			   "changed since, as the document of a run that was not over may", err);
+		add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
+			    "the run had ended when it was sealed, and its document changed");
+	else if (entry->fixed.length && !rg_str_equal(now.fixed, entry->fixed))
+		add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
+			    "what never changes of a run is not what was sealed: its dispatch, a "
+			    "completion or a note");
+	else
+		add_finding(checking, entry->file, ROGER_CHANGED, 0, 0,
+			    "changed since, as the document of a run that was not over may");
+	return ROGER_OK;
 }
 
 int rg_seal_check(struct roger *roger, const struct roger_verify_request *request,
@@ -358,7 +359,7 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 	checking.findings =
 		(struct rg_findings){ reply->memory,
 				      (struct roger_finding *)(uintptr_t)reply->findings.items,
-				      reply->findings.count, reply->damaged };
+				      reply->findings.count, reply->damaged, false };
 	r = read_seal(&checking, request->seal, err);
 	if (r == ROGER_OK)
 		r = check_key(&checking, request->key, err);
@@ -376,6 +377,8 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 	reply->damaged = checking.findings.damaged;
 	reply->findings =
 		(struct roger_finding_list){ checking.findings.items, checking.findings.count };
-	return rg_kept(rg_arena_copy(reply->memory, checking.seal.public_key, &reply->sealed_by),
-		       err);
+	return rg_kept(
+		!checking.findings.failed &&
+			rg_arena_copy(reply->memory, checking.seal.public_key, &reply->sealed_by),
+		err);
 }
