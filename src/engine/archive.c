@@ -21,15 +21,6 @@ static struct roger_str text_of(const struct rg_engine *engine, const struct rg_
 	return (struct roger_str){ engine->text.data + staged->from, staged->to - staged->from };
 }
 
-static void forget_seen(struct rg_archive_seen *seen, const struct rg_log_file *archive)
-{
-	rg_table_deinit(&seen->lines);
-	rg_table_init(&seen->lines, sizeof(struct seen_line));
-	seen->device = archive->device;
-	seen->inode = archive->inode;
-	seen->to = archive->size > LOOK_BACK_BYTES ? archive->size - LOOK_BACK_BYTES : 0;
-}
-
 /* Note the lines at the end of the archive. */
 static int look_back(struct rg_engine *engine, struct rg_log_file *archive, struct roger_err *err)
 {
@@ -46,8 +37,13 @@ static int look_back(struct rg_engine *engine, struct rg_log_file *archive, stru
 		return r;
 	if (!seen->lines.entry_size || seen->inode != archive->inode ||
 	    seen->device != archive->device || archive->size < seen->to ||
-	    seen->lines.count > SEEN_MAX)
-		forget_seen(seen, archive);
+	    seen->lines.count > SEEN_MAX) {
+		rg_table_deinit(&seen->lines);
+		rg_table_init(&seen->lines, sizeof *place);
+		seen->device = archive->device;
+		seen->inode = archive->inode;
+		seen->to = archive->size > LOOK_BACK_BYTES ? archive->size - LOOK_BACK_BYTES : 0;
+	}
 	lines = rg_lines_of(engine->store, archive, seen->to, archive->size);
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
 		if (!rg_archive_head(line.text, &hash))

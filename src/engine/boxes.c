@@ -150,18 +150,13 @@ static int compare_newest(const void *a, const void *b)
 	return rg_message_place_order(b, a);
 }
 
-struct got {
-	struct rg_arena *arena;
-	struct roger_message *items;
-	size_t count;
-};
-
-static int add_found(struct got *got, const struct roger_message_list *found, struct roger_err *err)
+static int add_found(struct rg_arena *arena, struct roger_message_list *got,
+		     const struct roger_message_list *found, struct roger_err *err)
 {
 	size_t i;
 
 	for (i = 0; i < found->count; i++)
-		if (!rg_arena_append(got->arena, &got->items, &got->count, &found->items[i],
+		if (!rg_arena_append(arena, &got->items, &got->count, &found->items[i],
 				     sizeof found->items[i]))
 			return rg_fail_memory(err);
 	return ROGER_OK;
@@ -173,7 +168,7 @@ static int find_free(struct rg_engine *engine, const struct rg_query *query, str
 {
 	const int64_t longest_ms = engine->workspace->config->lease_ms_max;
 	const size_t most = query->limit ? (size_t)query->limit : SIZE_MAX;
-	struct got got = { .arena = arena };
+	struct roger_message_list got = { 0 };
 	struct rg_query held_too = rg_query_held_too(query);
 	struct roger_message_list page, one = { .count = 1 };
 	size_t i;
@@ -188,10 +183,10 @@ static int find_free(struct rg_engine *engine, const struct rg_query *query, str
 			held_too.after = one.items->position;
 			if (!rg_message_claimed(one.items, query->free_at_ms, longest_ms) ||
 			    rg_str_equal(one.items->claimed_by, query->to))
-				r = add_found(&got, &one, err);
+				r = add_found(arena, &got, &one, err);
 		}
 	} while (r == ROGER_OK && got.count < most && page.count == RG_PAGE_MAX);
-	*ret_messages = (struct roger_message_list){ got.items, got.count };
+	*ret_messages = got;
 	return r;
 }
 
@@ -199,7 +194,7 @@ int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 		       struct rg_arena *arena, struct roger_message_list *ret_messages,
 		       int64_t *ret_total, struct roger_err *err)
 {
-	struct got got = { .arena = arena };
+	struct roger_message_list got = { 0 };
 	struct rg_query of_box = *query;
 	struct roger_message_list found;
 	struct roger_strs boxes;
@@ -217,17 +212,17 @@ int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 		if (r == ROGER_OK && query->free_at_ms && !rg_str_equal(of_box.to, query->to))
 			r = find_free(engine, &of_box, arena, &found, err);
 		if (r == ROGER_OK && boxes.count > 1)
-			r = add_found(&got, &found, err);
+			r = add_found(arena, &got, &found, err);
 	}
 	if (r < 0)
 		return r;
 	if (boxes.count != 1) {
 		if (got.count > 1)
-			qsort(got.items, got.count, sizeof *got.items,
+			qsort((void *)(uintptr_t)got.items, got.count, sizeof *got.items,
 			      query->newest ? compare_newest : rg_message_place_order);
 		if (query->limit && got.count > (size_t)query->limit)
 			got.count = (size_t)query->limit;
-		found = (struct roger_message_list){ got.items, got.count };
+		found = got;
 	}
 	*ret_messages = found;
 	if (ret_total)

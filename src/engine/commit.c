@@ -247,17 +247,6 @@ static bool compose_line(void *context, size_t line, struct rg_buf *out)
 	return true;
 }
 
-static void count_changes(struct rg_engine *engine)
-{
-	struct rg_store *store = engine->store;
-	size_t i;
-
-	rg_assert(rg_store_took(engine->store, RG_LOCK_APPEND));
-	for (i = 0; i < engine->staged_count; i++)
-		if (!engine->staged[i].added)
-			rg_tally_change(store, &engine->staged[i].before, &engine->staged[i].after);
-}
-
 /* Tell readers without the index that lines before end may not be first lines of messages. */
 static void announce_as_later(struct rg_engine *engine, uint64_t end)
 {
@@ -284,6 +273,8 @@ static void announce_changes(struct rg_engine *engine, uint64_t end)
 static int append_numbered(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
 {
 	const struct rg_head before = rg_store_head(engine->store);
+	uint64_t start;
+	size_t i;
 	int r;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_APPEND));
@@ -294,9 +285,15 @@ static int append_numbered(struct rg_engine *engine, uint64_t *ret_end, struct r
 		r = engine->store->ops->append(engine->store, compose_line, engine, ret_end, err);
 	if (r < 0 || !*ret_end)
 		return r;
-	count_changes(engine);
+	for (i = 0; i < engine->staged_count; i++)
+		if (!engine->staged[i].added)
+			rg_tally_change(engine->store, &engine->staged[i].before,
+					&engine->staged[i].after);
+	/* Nothing up to there concerns the send logs. */
+	start = before.end;
 	if (!rg_engine_has_sends(engine))
-		rg_engine_pass_over(engine, before.end, *ret_end);
+		atomic_compare_exchange_strong(&rg_store_head(engine->store).shared->logged, &start,
+					       *ret_end);
 	return ROGER_OK;
 }
 
@@ -317,24 +314,6 @@ static int64_t added_alike(const struct rg_engine *engine, size_t which, bool wh
 			alike++;
 	}
 	return alike;
-}
-
-/* Store the exact count as the figure, unless the journal has grown since the index was asked. */
-static int correct_count(struct rg_engine *engine, const struct roger_message *message,
-			 bool whole_issue, int64_t exact, struct roger_err *err)
-{
-	const struct roger_str to = whole_issue ? RG_STR("") : message->to;
-	int r;
-
-	rg_assert(!rg_store_took(engine->store, RG_LOCK_APPEND) && exact >= 0);
-	r = rg_store_begin(engine->store, 0, 1, err);
-	if (r < 0)
-		return r;
-	if (rg_store_head(engine->store).end == rg_index_end(engine->index))
-		rg_tally_put_count(engine->store, rg_tally_box(message->issue, to),
-				   (uint64_t)exact);
-	rg_store_release(engine->store, RG_LOCK_APPEND);
-	return ROGER_OK;
 }
 
 /* Read everything appended into the index, synced or not: an exact count must be complete. */
@@ -375,16 +354,16 @@ static int resolve_limit(struct rg_engine *engine, size_t which, bool whole_issu
 						    message, exact };
 		return ROGER_OK;
 	}
-	return correct_count(engine, message, whole_issue, exact, err);
-}
-
-/* The journal has grown: earlier answers about keys are out of date. */
-static void forget_keys(struct rg_engine *engine)
-{
-	size_t i;
-
-	for (i = 0; i < engine->staged_count; i++)
-		engine->staged[i].key_is_new = false;
+	/* Store the exact count as the figure, unless the journal has grown since the index was
+	 * asked. */
+	r = rg_store_begin(engine->store, 0, 1, err);
+	if (r < 0)
+		return r;
+	if (rg_store_head(engine->store).end == rg_index_end(engine->index))
+		rg_tally_put_count(engine->store, rg_tally_box(query.issue, query.to),
+				   (uint64_t)exact);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+	return ROGER_OK;
 }
 
 static bool compose_one(void *context, size_t line, struct rg_buf *out)
@@ -457,6 +436,7 @@ static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_message_list found;
 	uint64_t settled;
+	size_t i;
 	int r = arena ? refresh_to_end(engine, err) : rg_fail_memory(err);
 
 	rg_assert(message && message->key.length);
@@ -464,8 +444,9 @@ static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome
 		r = rg_index_messages(engine->index, &query, arena, &found, NULL, err);
 	if (r < 0)
 		return r;
-	if (*ret_end != rg_index_end(engine->index))
-		forget_keys(engine);
+	/* If the journal has grown, earlier answers about keys are out of date. */
+	for (i = 0; *ret_end != rg_index_end(engine->index) && i < engine->staged_count; i++)
+		engine->staged[i].key_is_new = false;
 	*ret_end = rg_index_end(engine->index);
 	engine->staged[which].key_is_new = true;
 	if (!found.count)

@@ -234,32 +234,14 @@ static int describe_damage(struct rg_engine *engine, struct rg_arena *arena,
 	return fill_in(damage, &bytes, arena, err);
 }
 
-/* Find recorded damage of a line before the witness that is still there; NULL: none. */
-static const struct roger_damage *noted_line(struct rg_engine *engine,
-					     const struct roger_damage_list *damages,
-					     const struct roger_damage *damage)
-{
-	const struct roger_damage *noted;
-	size_t i;
-
-	for (i = 0; i < damages->count; i++) {
-		noted = &damages->items[i];
-		if (noted->kind == ROGER_DAMAGE_ALTERED &&
-		    rg_str_equal(noted->file, damage->file) &&
-		    noted->byte < damage->expected_bytes &&
-		    rg_damage_stands(engine->store, &rg_store_messages, noted))
-			return noted;
-	}
-	return NULL;
-}
-
 /* Return the entry that records this damage, or add one. */
 static int note_damage(struct rg_engine *engine, struct rg_arena *arena,
 		       const struct roger_damage *damage, struct roger_damage *ret_noted,
 		       struct roger_err *err)
 {
-	const struct roger_damage *known;
+	const struct roger_damage *known, *noted;
 	struct roger_damage_list damages;
+	size_t i;
 	int r;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
@@ -267,8 +249,15 @@ static int note_damage(struct rg_engine *engine, struct rg_arena *arena,
 	if (r < 0)
 		return r;
 	known = rg_damages_find(damages.items, damages.count, damage->id);
-	if (!known && rg_damage_closes(damage))
-		known = noted_line(engine, &damages, damage);
+	/* Perhaps a line before the witness is recorded as damaged, and is still there. */
+	for (i = 0; i < damages.count && !known && rg_damage_closes(damage); i++) {
+		noted = &damages.items[i];
+		if (noted->kind == ROGER_DAMAGE_ALTERED &&
+		    rg_str_equal(noted->file, damage->file) &&
+		    noted->byte < damage->expected_bytes &&
+		    rg_damage_stands(engine->store, &rg_store_messages, noted))
+			known = noted;
+	}
 	*ret_noted = known ? *known : *damage;
 	return known ? ROGER_OK : append_damage(engine, damage, err);
 }
@@ -283,15 +272,6 @@ static void forget_altered(struct rg_engine *engine, bool always)
 	    engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
 		(void)!rg_index_rebuild(engine->index, end, NULL, NULL);
 	engine->altered = false;
-}
-
-/* Rebuild the index and drop the figures: the damage is recorded, so both can be made anew. */
-static void forget_broken(struct rg_engine *engine, enum rg_broken broken)
-{
-	forget_altered(engine, true);
-	/* New figures would lose the change lock of an exclusive transaction. */
-	if (broken == RG_BROKEN_LINE && !engine->exclusive)
-		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 }
 
 /* Record the places that damage.jsonl lacks.  An accepted removal is recorded again: the file had
@@ -360,8 +340,13 @@ static int look_at_broken(struct rg_engine *engine, struct rg_arena *arena, stru
 	/* If this process is killed before, the next one finds the damage accepted. */
 	if (broken == RG_BROKEN_NOT)
 		engine->store->ops->put_figure(engine->store, &witness, &(struct rg_figure){ 0 });
-	if (noted.noticed_at_ms == damage.noticed_at_ms)
-		forget_broken(engine, broken);
+	if (noted.noticed_at_ms != damage.noticed_at_ms)
+		return ROGER_OK;
+	/* The damage is recorded now, so index and figures can be made anew; but new figures would
+	 * lose the change lock of an exclusive transaction. */
+	forget_altered(engine, true);
+	if (broken == RG_BROKEN_LINE && !engine->exclusive)
+		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 	return ROGER_OK;
 }
 
@@ -426,8 +411,7 @@ static struct roger_str shown_name(const struct rg_engine *engine, struct roger_
 									       : RG_STR("a log");
 }
 
-static void tell_first(const struct rg_engine *engine, const struct roger_damage_list *damages,
-		       char *to, size_t size)
+static void tell_first(struct rg_engine *engine, const struct roger_damage_list *damages)
 {
 	const struct roger_damage *first = NULL;
 	char line[32] = "", more[40] = "";
@@ -442,7 +426,8 @@ static void tell_first(const struct rg_engine *engine, const struct roger_damage
 		snprintf(line, sizeof line, ":%lld", (long long)first->line);
 	if (count > 1)
 		snprintf(more, sizeof more, " (and %zu more)", count - 1);
-	snprintf(to, size, "%.*s%s is %s%s; `roger status` says what to do",
+	snprintf(engine->damage, sizeof engine->damage,
+		 "%.*s%s is %s%s; `roger status` says what to do",
 		 RG_STR_ARGS(shown_name(engine, first->file)), line, rg_damage_words(first), more);
 }
 
@@ -498,26 +483,31 @@ static bool has_unnoted(struct rg_engine *engine, const struct roger_damage_list
 	return count > 0;
 }
 
-void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
+const char *rg_engine_damage(struct rg_engine *engine)
 {
-	struct rg_shared *shared = shared_of(engine);
-	bool readable = true, counted = shared && atomic_load(&shared->prepared),
-	     any = shared && atomic_load(&shared->damages);
-	struct roger_damage_list damages = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
+	struct roger_damage_list damages = { 0 };
+	bool readable = true, counted, any;
+	struct rg_shared *shared;
+	char *const to = engine->damage;
 
+	rg_engine_note_rewrites(engine, false);
+	shared = shared_of(engine);
+	counted = shared && atomic_load(&shared->prepared);
+	any = shared && atomic_load(&shared->damages);
 	*to = '\0';
 	/* A rebuilt control file has a count only after a process has prepared it. */
 	if (!counted || any) {
 		arena = rg_arena_new();
 		readable =
 			arena && rg_damages_read(engine->store, arena, &damages, NULL) == ROGER_OK;
-		tell_first(engine, &damages, to, size);
+		tell_first(engine, &damages);
 	}
 	if (!*to && ((!readable && counted) || has_unnoted(engine, &damages) ||
 		     is_known_damaged(engine, &damages)))
-		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
+		snprintf(to, sizeof engine->damage, "%.*s is damaged; `roger verify` says where",
 			 RG_STR_ARGS(journal_name(engine)));
+	return to;
 }
 
 int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
@@ -557,13 +547,6 @@ static struct roger_str message_of(struct rg_engine *engine, const struct roger_
 	return (struct roger_str){ "", 0 };
 }
 
-static enum roger_altered altering_of(const struct roger_damage *damage)
-{
-	return damage->accepted_at_ms			? ROGER_ALTERED_ACCEPTED
-	       : damage->kind == ROGER_DAMAGE_REWRITTEN ? ROGER_ALTERED_REWRITTEN
-							: ROGER_ALTERED_LINE;
-}
-
 int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messages, size_t count,
 			   struct rg_arena *arena, struct roger_err *err)
 {
@@ -574,7 +557,10 @@ int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messa
 	int r = rg_engine_damages(engine, arena, &damages, err);
 
 	for (i = 0; r == ROGER_OK && i < damages.count; i++) {
-		altered = altering_of(&damages.items[i]);
+		altered = damages.items[i].accepted_at_ms ? ROGER_ALTERED_ACCEPTED
+			  : damages.items[i].kind == ROGER_DAMAGE_REWRITTEN
+				  ? ROGER_ALTERED_REWRITTEN
+				  : ROGER_ALTERED_LINE;
 		/* A line without the damaged bytes was restored: its message is not altered. */
 		id = rg_damage_stands(engine->store, &rg_store_messages, &damages.items[i])
 			     ? message_of(engine, &damages.items[i], arena)

@@ -20,29 +20,24 @@ struct digesting {
 	struct rg_digest *digest;
 };
 
-static void halve_marks(struct digesting *digesting)
-{
-	size_t count = digesting->marks.length / MARK_DIGITS, i;
-	char *marks = digesting->marks.data;
-
-	rg_assert(!digesting->wish);
-	for (i = 1; i < count; i += 2)
-		memmove(marks + i / 2 * MARK_DIGITS, marks + i * MARK_DIGITS, MARK_DIGITS);
-	digesting->marks.length = count / 2 * MARK_DIGITS;
-	digesting->every *= 2;
-}
-
 static void add_mark(struct digesting *digesting, int64_t line)
 {
+	struct rg_buf *marks = &digesting->marks;
 	char digest[RG_DIGEST_DIGITS + 1];
+	size_t i;
 
 	rg_assert(digesting->every > 0);
 	if (line % digesting->every)
 		return;
 	rg_sha256_peek(&digesting->sha, digest);
-	rg_buf_add(&digesting->marks, digest, MARK_DIGITS);
-	if (!digesting->wish && digesting->marks.length == (size_t)MARKS_MAX * MARK_DIGITS)
-		halve_marks(digesting);
+	rg_buf_add(marks, digest, MARK_DIGITS);
+	if (digesting->wish || marks->length != (size_t)MARKS_MAX * MARK_DIGITS)
+		return;
+	for (i = 1; i < MARKS_MAX; i += 2)
+		memmove(marks->data + i / 2 * MARK_DIGITS, marks->data + i * MARK_DIGITS,
+			MARK_DIGITS);
+	marks->length /= 2;
+	digesting->every *= 2;
 }
 
 /* Add the line's text; with newline 1, its newline as well. */
@@ -181,6 +176,7 @@ int rg_engine_measure(struct rg_engine *engine, enum rg_measured which, struct r
 	/* A read-only workspace has no locks; nobody writes there either. */
 	const bool locks = which != RG_MEASURED_CHAINED || rg_store_writable(engine->store);
 	uint64_t carried;
+	bool there;
 	size_t i;
 	int log, r = locks ? rg_engine_records_begin(engine, err) : ROGER_OK;
 
@@ -196,8 +192,13 @@ int rg_engine_measure(struct rg_engine *engine, enum rg_measured which, struct r
 			r = engine->store->ops->list(engine->store, (enum rg_log)log, RG_STR(""),
 						     arena, ret_files, err);
 	/* Measure messages last, since logs tell of them; logs do not grow meanwhile. */
-	for (i = ret_files->count; i > 0 && r == ROGER_OK; i--)
-		r = rg_engine_journal_measure(engine, &ret_files->items[i - 1], err);
+	for (i = ret_files->count; i > 0 && r == ROGER_OK; i--) {
+		r = rg_engine_stat(engine, &ret_files->items[i - 1], &there, err);
+		ret_files->items[i - 1].measured = r == ROGER_OK;
+		/* Something else with that name is reported during the walk. */
+		if (r == ROGER_EREFUSED)
+			r = ROGER_OK;
+	}
 	if (locks)
 		rg_engine_records_end(engine);
 	return r;

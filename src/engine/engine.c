@@ -52,8 +52,9 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 	return ROGER_OK;
 }
 
-int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
-			 struct roger_err *err)
+/* Find how far an answer must reach now. */
+static int find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
+		      struct roger_err *err)
 {
 	int r;
 
@@ -67,7 +68,7 @@ int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
 	struct rg_index_reach reach;
 	int r;
 
-	r = rg_engine_find_reach(engine, &reach, err);
+	r = find_reach(engine, &reach, err);
 	return r < 0 ? r : rg_index_refresh(engine->index, reach.end, err);
 }
 
@@ -114,7 +115,7 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 
 	if (query->gets)
 		return rg_engine_find_got(engine, query, arena, ret_messages, ret_total, err);
-	r = rg_engine_find_reach(engine, &reach, err);
+	r = find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
 		r = rg_index_answer(engine->index, reach, query, arena, ret_messages, ret_total,
 				    err);
@@ -131,7 +132,7 @@ int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int6
 
 	if (query->gets)
 		return rg_engine_count_got(engine, query, ret_count, err);
-	r = rg_engine_find_reach(engine, &reach, err);
+	r = find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
 		r = rg_index_answer_count(engine->index, reach, query, ret_count, err);
 	if (r == ROGER_OK && rg_query_is_unread_only(query))
@@ -533,13 +534,6 @@ const char *rg_engine_trouble(struct rg_engine *engine)
 					   : rg_index_trouble(engine->index);
 }
 
-const char *rg_engine_damage(struct rg_engine *engine)
-{
-	rg_engine_note_rewrites(engine, false);
-	rg_engine_print_damage(engine, engine->damage, sizeof engine->damage);
-	return engine->damage;
-}
-
 /* -------------------------------------------------------- run documents -- */
 
 int rg_engine_run_find(struct rg_engine *engine, struct roger_str run_id, struct rg_arena *arena,
@@ -606,21 +600,6 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 	return NULL;
 }
 
-static int open_parts(struct rg_engine *engine, struct roger_err *err)
-{
-	static const struct rg_store_above above = { rg_tally_adopt, rg_engine_recall };
-	int r;
-
-	r = rg_store_open(engine->workspace, &above, &engine->store, err);
-	if (r == ROGER_OK)
-		r = rg_store_follow(engine->store, engine->workspace, &above, err);
-	if (r == ROGER_OK)
-		r = rg_index_new(engine->store, engine->workspace, &engine->index, err);
-	if (r == ROGER_OK)
-		r = rg_engine_prepare_epoch(engine, err);
-	return r < 0 ? r : rg_engine_follow_clearing(engine, err);
-}
-
 int rg_engine_check_store(const char *root, bool *ret_elsewhere, struct roger_err *err)
 {
 	struct rg_config *config;
@@ -652,6 +631,7 @@ int rg_engine_prepare_store(const char *root, bool second, int *ret_steps, struc
 int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
 		   struct roger_err *err)
 {
+	static const struct rg_store_above above = { rg_tally_adopt, rg_engine_recall };
 	struct rg_engine *engine = calloc(1, sizeof *engine);
 	int r;
 
@@ -659,7 +639,15 @@ int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine
 		return rg_fail_memory(err);
 	engine->workspace = workspace;
 	rg_buf_init(&engine->text, SIZE_MAX);
-	r = open_parts(engine, err);
+	r = rg_store_open(workspace, &above, &engine->store, err);
+	if (r == ROGER_OK)
+		r = rg_store_follow(engine->store, workspace, &above, err);
+	if (r == ROGER_OK)
+		r = rg_index_new(engine->store, workspace, &engine->index, err);
+	if (r == ROGER_OK)
+		r = rg_engine_prepare_epoch(engine, err);
+	if (r == ROGER_OK)
+		r = rg_engine_follow_clearing(engine, err);
 	if (r < 0) {
 		rg_engine_close(engine);
 		return r;

@@ -260,27 +260,19 @@ static int judge_runs(struct search *search, struct roger_err *err)
 	return r < 0 || named ? r : add_removed(search, RG_STR(RG_RUNS_SHOWN), err);
 }
 
-/* Look for each file, if not as many are there as are known. */
-static int judge_files(struct search *search, struct roger_err *err)
-{
-	const uint64_t all = files_hash(search->engine);
-	int r;
-
-	if (rg_tally_count(search->engine->store, all) == search->known)
-		return ROGER_OK;
-	r = judge_logs(search, err);
-	return r < 0 ? r
-		     : put_count(search->engine, all, search->known + search->removed.count, err);
-}
-
 static int find_removed(struct search *search, struct roger_err *err)
 {
+	const uint64_t all = files_hash(search->engine);
 	int r = find_there(search, err);
+	bool lost = rg_tally_count(search->engine->store, all) != search->known;
 	size_t i;
 
 	rg_assert(rg_store_took(search->engine->store, RG_LOCK_RECORDS));
-	if (r == ROGER_OK)
-		r = judge_files(search, err);
+	/* Look for each file, if not as many are there as are known. */
+	if (r == ROGER_OK && lost)
+		r = judge_logs(search, err);
+	if (r == ROGER_OK && lost)
+		r = put_count(search->engine, all, search->known + search->removed.count, err);
 	if (r == ROGER_OK)
 		r = judge_runs(search, err);
 	/* Record them only now, since that may make files. */

@@ -91,10 +91,6 @@ RG_CHECKED int rg_engine_hand_over(struct rg_engine *engine, const struct rg_age
 				   struct rg_arena *arena, struct roger_agent_list *agents,
 				   struct roger_err *err);
 
-/* Find how far an answer must reach now. */
-RG_CHECKED int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
-				    struct roger_err *err);
-
 /* List the journals that tell of messages, and this log if it is another one; notes are limited to
  * what is there before the tables are brought up to date. */
 RG_CHECKED int rg_engine_list_told(struct rg_engine *engine, enum rg_log log,
@@ -151,8 +147,6 @@ void rg_engine_checkpoint(struct rg_engine *engine, bool now);
  * logs. Called after the sync; its failure does not fail the send. */
 void rg_engine_log_sends(struct rg_engine *engine, uint64_t end);
 bool rg_engine_has_sends(const struct rg_engine *engine);
-/* Note that nothing from byte start to end concerns the send logs.  Needs RG_LOCK_APPEND. */
-void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end);
 RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
 				  struct rg_arena *arena, struct rg_log_entries *ret_entries,
 				  struct roger_err *err);
@@ -203,8 +197,6 @@ const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list
 /* logs.c: record damage if an altered line was read that is not recorded.  False: none was read, or
  * it cannot be recorded now. */
 bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena);
-/* Describe the damage for people; "" if nothing is damaged. */
-void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
 /* walk.c: walks over all lines of a journal, and checks its chain. */
 /* List all chained journals, messages.jsonl first, and archives, unless something else has their
@@ -216,9 +208,6 @@ RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *are
  * that name is not a journal. */
 RG_CHECKED int rg_engine_stat(struct rg_engine *engine, struct rg_log_file *journal,
 			      bool *ret_there, struct roger_err *err);
-/* Limit reading to what the journal holds now, whatever is appended later. */
-RG_CHECKED int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *journal,
-					 struct roger_err *err);
 
 /* How something wrong was found. */
 enum rg_misfit_by {

@@ -212,18 +212,15 @@ struct carrying {
 		struct batch *items;
 		size_t count;
 	} batches;
-	size_t bytes;	       /* bytes in the batches */
-	uint64_t from, stated; /* how far the logs are known to be; what the mark says */
-	bool all;	       /* every line is read */
-	bool failed;	       /* a log could not be written */
-	bool plain;	       /* copy messages without a key instead of those with one */
-	bool refreshed;	       /* the index is up to date */
-	bool derived;	       /* the entry is made later, not by its sender */
-	struct {
-		struct roger_cycle *items; /* the cycles that purge keeps, newest first */
-		size_t count;
-	} kept;
-	bool knows_cycles;     /* `known` has the cycles that were not purged */
+	size_t bytes;		      /* bytes in the batches */
+	uint64_t from, stated;	      /* how far the logs are known to be; what the mark says */
+	bool all;		      /* every line is read */
+	bool failed;		      /* a log could not be written */
+	bool plain;		      /* copy messages without a key instead of those with one */
+	bool refreshed;		      /* the index is up to date */
+	bool derived;		      /* the entry is made later, not by its sender */
+	struct roger_cycle_list kept; /* the cycles that purge keeps, newest first */
+	bool knows_cycles;	      /* `known` has the cycles that were not purged */
 	bool from_start;       /* the mark was lost, as by a restart: skip what is in the logs */
 	struct rg_table known; /* hashes of texts, each by what it is known as */
 };
@@ -693,18 +690,6 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 	return r;
 }
 
-/* Remember an attempt; the message of one that was not delivered may have been read since. */
-static int know_attempt(struct carrying *carrying, const struct roger_attempt *attempt,
-			struct roger_err *err)
-{
-	const bool ended = attempt->outcome == ROGER_DELIVERED;
-	int r = note_known(carrying, ended ? LOGGED : OPEN, attempt->id, err);
-
-	return r < 0 || ended
-		       ? r
-		       : rg_engine_note_key(carrying->engine, attempt->from, attempt->key, err);
-}
-
 /* Read what is in the logs: not all of it may have reached the disk before the machine stopped. */
 static int know_all(struct carrying *carrying, struct roger_err *err)
 {
@@ -712,6 +697,7 @@ static int know_all(struct carrying *carrying, struct roger_err *err)
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
 	struct rg_log_entries entries = { .count = ENTRIES };
 	union rg_log_record record;
+	bool ended;
 	size_t i;
 	int r;
 
@@ -726,8 +712,14 @@ static int know_all(struct carrying *carrying, struct roger_err *err)
 			query.after = entries.items[i].position;
 			r = rg_kind_read(RG_LOG_SENDS, entries.items[i].text, scratch, &record,
 					 err);
+			ended = r == ROGER_OK && record.attempt.outcome == ROGER_DELIVERED;
 			if (r == ROGER_OK)
-				r = know_attempt(carrying, &record.attempt, err);
+				r = note_known(carrying, ended ? LOGGED : OPEN, record.attempt.id,
+					       err);
+			/* The message of one that was not delivered may have been read since. */
+			if (r == ROGER_OK && !ended)
+				r = rg_engine_note_key(carrying->engine, record.attempt.from,
+						       record.attempt.key, err);
 		}
 	}
 	return r;
@@ -773,17 +765,6 @@ static void find_mark(struct rg_engine *engine)
 
 /* -------------------------------------------------------------- carrying -- */
 
-static void free_carrying(struct carrying *carrying)
-{
-	size_t i;
-
-	for (i = 0; i < carrying->batches.count; i++)
-		rg_buf_deinit(&carrying->batches.items[i].text);
-	rg_table_deinit(&carrying->known);
-	rg_arena_free(carrying->arena);
-	rg_arena_free(carrying->line);
-}
-
 /* Return the mark; 0 if it is not known. */
 static uint64_t carried_to(struct rg_engine *engine, bool plain)
 {
@@ -809,14 +790,6 @@ void rg_engine_carry_anew(struct rg_engine *engine)
 	start_over(engine, true);
 }
 
-/* After a restart, start behind what the checkpoint says is in the logs. */
-static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from, uint64_t to)
-{
-	uint64_t carried = atomic_load(&rg_store_head(engine->store).shared->carried);
-
-	return plain || from || carried > to ? from : carried;
-}
-
 /* Copy into the send logs what the journal has up to byte `to`, all of it on disk.  While damage
  * closes the journal, the logs are left as they are. */
 static int carry_lines(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
@@ -828,15 +801,16 @@ static int carry_lines(struct rg_engine *engine, bool plain, uint64_t to, struct
 				     .from = from,
 				     .stated = atomic_load(mark_of(engine, plain)),
 				     .plain = plain };
-	uint64_t start;
-	int r = ROGER_OK;
+	uint64_t start, carried;
+	size_t i;
+	int r = rg_kept(carrying.arena && carrying.line, err);
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
-	if (!carrying.arena || !carrying.line)
-		r = rg_fail_memory(err);
 	if (atomic_load(&rg_store_head(engine->store).shared->broken) == RG_BROKEN_CLOSED)
 		from = carrying.from = to;
-	start = skip_carried(engine, plain, from, to);
+	/* After a restart, start behind what the checkpoint says is in the logs. */
+	carried = atomic_load(&rg_store_head(engine->store).shared->carried);
+	start = plain || from || carried > to ? from : carried;
 	carrying.all = !plain && start == 0;
 	rg_table_init(&carrying.known, sizeof(uint64_t));
 	if (r == ROGER_OK && plain && from < to)
@@ -853,7 +827,11 @@ static int carry_lines(struct rg_engine *engine, bool plain, uint64_t to, struct
 	else if (r == ROGER_OK && !plain &&
 		 to - atomic_load(&rg_store_head(engine->store).shared->carried) > MARK_BYTES)
 		keep_mark(engine, to);
-	free_carrying(&carrying);
+	for (i = 0; i < carrying.batches.count; i++)
+		rg_buf_deinit(&carrying.batches.items[i].text);
+	rg_table_deinit(&carrying.known);
+	rg_arena_free(carrying.arena);
+	rg_arena_free(carrying.line);
 	return r;
 }
 
@@ -921,12 +899,6 @@ bool rg_engine_has_sends(const struct rg_engine *engine)
 			return true;
 	}
 	return false;
-}
-
-void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end)
-{
-	rg_assert(start <= end && rg_store_took(engine->store, RG_LOCK_APPEND));
-	atomic_compare_exchange_strong(&rg_store_head(engine->store).shared->logged, &start, end);
 }
 
 /* -------------------------------------------------------------- reading -- */
@@ -1092,20 +1064,6 @@ static int is_lost(struct rg_engine *engine, struct roger_str owner,
 	return ROGER_OK;
 }
 
-/* List the send logs that are there. */
-static int list_there(struct rg_engine *engine, struct roger_str owner, struct rg_arena *arena,
-		      struct rg_log_files *files, struct roger_err *err)
-{
-	struct rg_store *store = engine->store;
-	bool there = true;
-	int r = store->ops->list(store, RG_LOG_SENDS, owner, arena, files, err);
-
-	if (r == ROGER_OK && owner.length)
-		r = store->ops->stat(store, files->items, &there, err);
-	files->count = there ? files->count : 0;
-	return r;
-}
-
 /*
  * Copy the journal again from its start if send logs were deleted. For everybody's entries with a
  * key, that is only noticed when no log is left.
@@ -1113,13 +1071,17 @@ static int list_there(struct rg_engine *engine, struct roger_str owner, struct r
 static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *query, uint64_t end,
 			 struct rg_arena *arena, struct roger_err *err)
 {
+	struct rg_store *store = engine->store;
 	struct rg_log_files files = { 0 };
-	bool lost = false;
+	bool lost = false, there = true;
 	int r;
 
-	if (!rg_store_writable(engine->store) || !rg_store_head(engine->store).end)
+	if (!rg_store_writable(store) || !rg_store_head(store).end)
 		return ROGER_OK;
-	r = list_there(engine, query->owner, arena, &files, err);
+	r = store->ops->list(store, RG_LOG_SENDS, query->owner, arena, &files, err);
+	if (r == ROGER_OK && query->owner.length)
+		r = store->ops->stat(store, files.items, &there, err);
+	files.count = there ? files.count : 0;
 	if (r < 0 || (files.count && (query->owner.length || !query->plain)))
 		return r;
 	r = rg_engine_refresh(engine, err);

@@ -338,19 +338,18 @@ static int rebuild_figures(struct move *move, struct roger_err *err)
 /* Close off torn last lines, as the next writer would. */
 static int close_off(struct rg_engine *from, struct roger_err *err)
 {
-	static const enum rg_log logs[] = { RG_LOG_CYCLES,   RG_LOG_DEAD_LETTERS, RG_LOG_DIGESTS,
-					    RG_LOG_RETIRED,  RG_LOG_DAMAGE,	  RG_LOG_ACTIVITY,
-					    RG_LOG_CLEANUPS, RG_LOG_SESSIONS,	  RG_LOG_OUTPUTS };
 	struct rg_log_files files = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_store *store = from->store;
 	bool there;
 	size_t i;
-	int r = rg_kept(arena, err);
+	int log, r = rg_kept(arena, err);
 
 	rg_assert(rg_store_took(store, RG_LOCK_RECORDS));
-	for (i = 0; r == ROGER_OK && i < sizeof logs / sizeof *logs; i++)
-		r = store->ops->list(store, logs[i], RG_STR(""), arena, &files, err);
+	for (log = RG_LOG_MESSAGES + 1; r == ROGER_OK && log < RG_LOGS; log++)
+		if (rg_kinds[log].file)
+			r = store->ops->list(store, (enum rg_log)log, RG_STR(""), arena, &files,
+					     err);
 	for (i = 0; r == ROGER_OK && i < files.count; i++) {
 		r = store->ops->stat(store, &files.items[i], &there, err);
 		if (r == ROGER_OK && there)

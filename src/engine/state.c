@@ -36,12 +36,6 @@ static struct rg_shared *shared_of(struct rg_engine *engine)
 	return shared;
 }
 
-/* Is the error temporary, so that it may be gone next time? */
-static bool is_passing(int error)
-{
-	return error && error != EACCES && error != EPERM && error != EISDIR && error != ELOOP;
-}
-
 static void note_trouble(struct rg_store *store, const char *what)
 {
 	if (!store->trouble[0])
@@ -75,7 +69,7 @@ static int load_quietly(struct rg_store *store, struct rg_sequence **ret_sequenc
 {
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_str text = { NULL, 0 };
-	int r;
+	int r, error;
 
 	*ret_lost = NULL;
 	*ret_why = (struct roger_err){ 0 };
@@ -84,9 +78,12 @@ static int load_quietly(struct rg_store *store, struct rg_sequence **ret_sequenc
 	if (r == ROGER_OK && text.data)
 		r = rg_sequence_read(text, ret_sequence, ret_why);
 	rg_arena_free(arena);
-	/* A document that cannot be read now is not missing: its numbers would be given twice. */
+	/* A document that cannot be read now, but may be next time, is not missing: its numbers
+	 * would be given twice. */
+	error = ret_why->system_errno;
 	if (r == ROGER_ENOMEM || r == ROGER_ETIMEOUT ||
-	    (r < 0 && is_passing(ret_why->system_errno))) {
+	    (r < 0 && error && error != EACCES && error != EPERM && error != EISDIR &&
+	     error != ELOOP)) {
 		if (err)
 			*err = *ret_why;
 		return r;
@@ -302,12 +299,6 @@ void rg_engine_want_state(struct rg_engine *engine, bool seen)
 		atomic_fetch_add(&shared->seen_wanted, 1);
 }
 
-static void forget_accepted(struct rg_engine *engine)
-{
-	engine->accepted.numbers = rg_sequence_free(engine->accepted.numbers);
-	engine->accepted.first = engine->accepted.last = 0;
-}
-
 static int see_accepted(struct rg_engine *engine, const struct roger_message *message)
 {
 	const int64_t epoch = rg_tally_epoch(engine->store);
@@ -441,20 +432,6 @@ static bool is_short(struct rg_engine *engine, size_t most)
 	struct rg_figure state;
 
 	return !find_state(engine, &state) || state.count < most;
-}
-
-/* Write the document when a command ends?  A short one always, a longer one once a second. */
-static bool is_due(struct rg_engine *engine)
-{
-	const bool has_looked = engine->index && rg_index_seen(engine->index) > 0;
-	struct rg_figure state;
-
-	if (!find_state(engine, &state))
-		return true;
-	state.at_ms = rg_clock_ms() - state.at_ms;
-	if (state.count >= SHORT_BYTES_MAX && state.at_ms >= 0 && state.at_ms < STATE_PAUSE_MS)
-		return false;
-	return has_looked || state.count < SENT_BYTES_MAX;
 }
 
 /* Load the document, unless it is long and not needed for anything else (*ret_there is NULL).  With
@@ -610,12 +587,6 @@ static bool knows_accepted(struct rg_engine *engine)
 	       (engine->accepted.first == written + 1 && engine->accepted.last == wanted);
 }
 
-/* Has anybody used a number?  Counters come before what readers accepted. */
-static bool has_sent(const struct rg_sequence *sequence)
-{
-	return sequence->count && !sequence->numbers[0].reader.length;
-}
-
 /* Write the document once, under the state lock; whole: compose it anew from the index. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
@@ -624,7 +595,7 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 		 seen = atomic_load(&shared->seen_wanted);
 	int64_t epoch = rg_tally_epoch(engine->store);
 	struct rg_sequence *sequence = NULL;
-	bool cleared;
+	bool cleared, has_sent;
 	int r;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_STATE));
@@ -646,9 +617,11 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	if (r == ROGER_OK && !whole && engine->accepted.numbers &&
 	    engine->accepted.numbers->epoch == epoch)
 		r = rg_sequence_add(sequence, engine->accepted.numbers, err);
-	/* Until somebody sends, only this document has the new epoch: it must be durable. */
+	/* Until somebody sends, only this document has the new epoch: it must be durable.  Counters
+	 * come before what readers accepted. */
+	has_sent = sequence->count && !sequence->numbers[0].reader.length;
 	if (r == ROGER_OK)
-		r = put_state(engine, sequence, epoch > 1 && !has_sent(sequence), err);
+		r = put_state(engine, sequence, epoch > 1 && !has_sent, err);
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;
@@ -658,26 +631,30 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 		atomic_store(&shared->seen_written, seen);
 	else if (engine->accepted.first == atomic_load(&shared->seen_written) + 1)
 		atomic_store(&shared->seen_written, engine->accepted.last);
-	forget_accepted(engine);
+	engine->accepted.numbers = rg_sequence_free(engine->accepted.numbers);
+	engine->accepted.first = engine->accepted.last = 0;
 	return ROGER_OK;
 }
 
-/* Without `wait`, in the middle of mail, do not wait: whoever has the lock writes for all. */
-static bool take_state_lock(struct rg_engine *engine, bool wait)
-{
-	return rg_store_take(engine->store, RG_LOCK_STATE, wait ? STATE_WAIT_MS : 0, NULL) ==
-	       ROGER_OK;
-}
-
+/* Write the document when a command ends: a short one always, a longer one once a second. */
 void rg_engine_leave_state(struct rg_engine *engine)
 {
 	const struct rg_shared *shared = rg_store_head(engine->store).shared;
+	const bool has_looked = engine->index && rg_index_seen(engine->index) > 0;
+	struct rg_figure state;
 
-	if (shared &&
-	    (atomic_load(&shared->state_wanted) != atomic_load(&shared->state_written) ||
-	     atomic_load(&shared->seen_wanted) != atomic_load(&shared->seen_written)) &&
-	    is_due(engine))
-		rg_engine_save_state(engine, true);
+	if (!shared || (atomic_load(&shared->state_wanted) == atomic_load(&shared->state_written) &&
+			atomic_load(&shared->seen_wanted) == atomic_load(&shared->seen_written)))
+		return;
+	if (find_state(engine, &state)) {
+		state.at_ms = rg_clock_ms() - state.at_ms;
+		if (state.count >= SHORT_BYTES_MAX && state.at_ms >= 0 &&
+		    state.at_ms < STATE_PAUSE_MS)
+			return;
+		if (!has_looked && state.count >= SENT_BYTES_MAX)
+			return;
+	}
+	rg_engine_save_state(engine, true);
 }
 
 /* The document can be rebuilt, so a failed write fails nobody; the next writer repeats it. */
@@ -710,7 +687,9 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 		if (!shared || (!whole && atomic_load(&shared->state_wanted) ==
 						  atomic_load(&shared->state_written)))
 			break;
-		if (!take_state_lock(engine, whole && closing))
+		/* In the middle of mail do not wait: whoever has the lock writes for all. */
+		if (rg_store_take(engine->store, RG_LOCK_STATE,
+				  whole && closing ? STATE_WAIT_MS : 0, NULL) < 0)
 			break;
 		if (save_once(engine, whole, NULL) < 0)
 			rounds = ROUNDS_MAX;

@@ -54,20 +54,6 @@ int rg_engine_stat(struct rg_engine *engine, struct rg_log_file *journal, bool *
 	return r;
 }
 
-int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *journal,
-			      struct roger_err *err)
-{
-	bool there;
-	int r;
-
-	r = rg_engine_stat(engine, journal, &there, err);
-	/* Something else with that name is reported during the walk. */
-	if (r == ROGER_EREFUSED)
-		return ROGER_OK;
-	journal->measured = r == ROGER_OK;
-	return r;
-}
-
 /* --------------------------------------------------------------- walking -- */
 
 static int tell_found(struct rg_walk *walk, enum roger_finding_kind kind, enum rg_misfit_by by,
@@ -136,27 +122,13 @@ static const char *first_untold(struct rg_walk_messages *messages, uint64_t id,
 	return member;
 }
 
-static int tell_rewrite(struct rg_walk *walk, const struct rg_walk_message *first,
-			const char *member, struct roger_err *err)
-{
-	const enum roger_finding_kind kind = rg_judge_rewrite(walk->judge, walk);
-	char what[200];
-
-	snprintf(what, sizeof what,
-		 "rewritten: %s%s%s is not that of line %lld, where the message began; that line "
-		 "counts",
-		 *member ? "its '" : "a member of another program", member, *member ? "'" : "",
-		 (long long)first->line);
-	return tell_found(walk, kind, RG_MISFIT_IN_MESSAGE, walk->number, walk->line.offset, what,
-			  err);
-}
-
 /* Take a later line: the first one says what the message is, and this one only its state. */
 static int follow_first(struct rg_walk *walk, const struct rg_walk_message *first,
 			struct roger_err *err)
 {
 	struct rg_rewrites rewrites;
 	const char *member;
+	char what[200];
 	int r;
 
 	rg_assert(walk->message && first->line);
@@ -168,7 +140,15 @@ static int follow_first(struct rg_walk *walk, const struct rg_walk_message *firs
 		return r;
 	walk->message = &walk->followed;
 	member = first_untold(&walk->messages, first->id, &rewrites);
-	return member ? tell_rewrite(walk, first, member, err) : ROGER_OK;
+	if (!member)
+		return ROGER_OK;
+	snprintf(what, sizeof what,
+		 "rewritten: %s%s%s is not that of line %lld, where the message began; that line "
+		 "counts",
+		 *member ? "its '" : "a member of another program", member, *member ? "'" : "",
+		 (long long)first->line);
+	return tell_found(walk, rg_judge_rewrite(walk->judge, walk), RG_MISFIT_IN_MESSAGE,
+			  walk->number, walk->line.offset, what, err);
 }
 
 /* Archived is final: later lines are history. */
@@ -290,22 +270,11 @@ static int report_torn(struct rg_walk *walk, struct roger_err *err)
 			  "unfinished; the next writer closes it off", err);
 }
 
-/* Report recorded damage that the lines do not show. */
-static int report_noted(struct rg_walk *walk, struct roger_err *err)
-{
-	struct rg_misfit noted;
-	size_t i = 0;
-	int r = ROGER_OK;
-
-	rg_assert(walk->judge != NULL);
-	while (r == ROGER_OK && rg_judge_next(walk->judge, walk->file->shown, &i, &noted))
-		r = walk->visitor->found(walk->context, walk, &noted, err);
-	return r;
-}
-
 static int take_lines(struct rg_walk *walk, struct roger_err *err)
 {
+	struct rg_misfit noted;
 	bool more = true;
+	size_t i = 0;
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK) {
@@ -319,8 +288,10 @@ static int take_lines(struct rg_walk *walk, struct roger_err *err)
 		r = report_chain(walk, err);
 	if (r == ROGER_OK && walk->judge)
 		r = report_torn(walk, err);
-	if (r == ROGER_OK && walk->judge)
-		r = report_noted(walk, err);
+	/* Report recorded damage that the lines do not show. */
+	while (r == ROGER_OK && walk->judge &&
+	       rg_judge_next(walk->judge, walk->file->shown, &i, &noted))
+		r = walk->visitor->found(walk->context, walk, &noted, err);
 	return r == ROGER_OK && walk->visitor->end ? walk->visitor->end(walk->context, walk, err)
 						   : r;
 }
