@@ -189,18 +189,6 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	return r;
 }
 
-/*
- * Settings name the program by its path, since a tool may run with another PATH; the path found
- * along PATH is used first, since it stays the same after an update.  Settings that other people
- * share name it "roger".
- */
-static void find_program(struct rg_setup_plan *plan)
-{
-	if (plan->request->scope == ROGER_SETUP_PROJECT ||
-	    (!rg_outside_roger(plan->program) && !rg_outside_own_program(plan->program)))
-		snprintf(plan->program, sizeof plan->program, "roger");
-}
-
 /* Print settings for a person to paste; they name roger as settings for all projects do. */
 static int print_tool(struct rg_setup_plan *plan, struct roger_setup_reply *reply,
 		      struct roger_err *err)
@@ -230,7 +218,12 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 	(void)roger;
 	if (!asked.scope)
 		asked.scope = ROGER_SETUP_STEALTH;
-	find_program(&plan);
+	/* Settings name the program by its path, since a tool may run with another PATH; the path
+	 * found along PATH is used first, since it stays the same after an update.  Settings that
+	 * other people share name it "roger". */
+	if (asked.scope == ROGER_SETUP_PROJECT ||
+	    (!rg_outside_roger(plan.program) && !rg_outside_own_program(plan.program)))
+		snprintf(plan.program, sizeof plan.program, "roger");
 	if (asked.print.length)
 		return print_tool(&plan, reply, err);
 	r = find_tools(&plan, reply, err);

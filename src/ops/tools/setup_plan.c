@@ -448,13 +448,6 @@ static int plan_piece(struct rg_setup_plan *plan, const struct rg_setup_piece *p
 	return apply_edit(plan, target, &edit, err);
 }
 
-/* Worktrees share git's folder, so only the edits of the record are removed from its files. */
-static bool is_shared(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece)
-{
-	return !folder_of(piece->place->file) &&
-	       !rg_workspace_below(plan->root, piece->target->changed.file.data);
-}
-
 int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	const bool remove = plan->request->remove, user = plan->request->scope == ROGER_SETUP_USER;
@@ -473,7 +466,12 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 			continue;
 		if (r < 0)
 			return r;
-		if (!piece.target || piece.target->settled || (remove && is_shared(plan, &piece)))
+		if (!piece.target || piece.target->settled)
+			continue;
+		/* Worktrees share git's folder: only the record's edits are removed from its files.
+		 */
+		if (remove && !folder_of(place->file) &&
+		    !rg_workspace_below(plan->root, piece.target->changed.file.data))
 			continue;
 		if (place->kind != RG_SETUP_HOOKS)
 			r = plan_piece(plan, &piece, err);
