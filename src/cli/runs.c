@@ -222,8 +222,23 @@ static void print_dismissed(const struct cli_run *run)
 		fputs("  (it said so already)\n", cli_out);
 }
 
+/* A deadline as people write it is in the zone of this machine, wherever the workspace is. */
+static int take_deadline(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_dispatch_request *request = run->request;
+	char text[32];
+	int64_t ms;
+
+	/* The verb says what is wrong with any other. */
+	if (rg_clock_read_rfc3339(request->expected_by, &ms) ||
+	    rg_clock_read(request->expected_by, rg_clock_ms(), &ms))
+		return ROGER_OK;
+	rg_clock_print_utc(ms, text);
+	return rg_kept(rg_arena_copy(run->arena, rg_str(text), &request->expected_by), err);
+}
+
 CLI_COMMAND(dismiss, "dismiss", .print = print_dismissed);
-CLI_COMMAND(dispatch, "dispatch", .print = print_receipt);
+CLI_COMMAND(dispatch, "dispatch", .prepare = take_deadline, .print = print_receipt);
 CLI_COMMAND(complete_run, "complete", .run = run_complete, .print = print_receipt);
 CLI_COMMAND(forward, "runs forward", .verb = "forward", .print = print_receipt);
 CLI_COMMAND(extend, "runs extend", .verb = "extend", .print = print_receipt);

@@ -372,6 +372,10 @@ for _ in range(2):
 waiting.send_signal(signal.SIGTERM)
 equal("and a command ends when it is told to", waiting.wait(60), -signal.SIGTERM)
 stalled.end()
+# A time as people write it is in the zone of the machine where it is typed.
+remote("dispatch", "zoned", "--as", "al", "--expected-by", "2090-01-01 10:00", env={"TZ": "Etc/GMT-14"}, status=0)
+check("a deadline is in the zone of the machine where it is typed", '"expected_by":"2089-12-31T20:00:00.000Z"' in remote("runs", "zoned", "--json").stdout, remote("runs", "zoned", "--json").stdout)
+
 # A proxy that reaches nobody is nobody there; that is kept, and the next commands say since when.
 for status in (502, 503, 504):
     gateway = Strange(status=status, body=b"<html>bad gateway</html>")
