@@ -141,12 +141,13 @@ const char *roger_damage(const struct roger *roger)
 
 static const char *most_important(const struct roger *roger)
 {
-	const char *damage = roger_damage(roger);
-	const char *trouble =
-		roger->remote ? roger->remote->notice : rg_engine_trouble(roger->engine);
+	const char *damage = roger_damage(roger), *trouble;
 
-	if (*damage || *trouble)
-		return *damage ? damage : trouble;
+	if (*damage)
+		return damage;
+	trouble = roger->remote ? roger->remote->notice : rg_engine_trouble(roger->engine);
+	if (*trouble)
+		return trouble;
 	if (!roger->workspace)
 		return "";
 	return roger->untold[0] ? roger->untold : roger->workspace->notice;

@@ -529,9 +529,20 @@ void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void 
 
 const char *rg_engine_trouble(struct rg_engine *engine)
 {
+	engine->told = true;
 	return engine->trouble[0]	   ? engine->trouble
 	       : engine->store->trouble[0] ? engine->store->trouble
 					   : rg_index_trouble(engine->index);
+}
+
+void rg_engine_forget_trouble(struct rg_engine *engine)
+{
+	/* The other one is still to be told. */
+	if (engine->told && engine->trouble[0])
+		engine->trouble[0] = '\0';
+	else if (engine->told)
+		engine->store->trouble[0] = '\0';
+	engine->told = false;
 }
 
 /* -------------------------------------------------------- run documents -- */

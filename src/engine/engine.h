@@ -454,6 +454,8 @@ RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg
 
 /* A warning about what does not work although calls succeed, or "". */
 const char *rg_engine_trouble(struct rg_engine *engine);
+/* Forget a warning that was asked for: what still does not work is met again. */
+void rg_engine_forget_trouble(struct rg_engine *engine);
 bool rg_engine_leads(struct rg_engine *engine);
 bool rg_engine_is_elsewhere(const struct rg_engine *engine);
 /* The standby of the database, as last seen; "": the store is no database. */

@@ -73,6 +73,7 @@ struct rg_engine {
 	} accepted; /* by changes that this handle made since it wrote message-state.json */
 
 	char trouble[400]; /* warning: the call succeeded, something is missing */
+	bool told;	   /* the warnings were asked for */
 	char damage[400];  /* damage, in words */
 };
 

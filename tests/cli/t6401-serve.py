@@ -232,6 +232,20 @@ refused = roger("serve", status=73)
 check("a file in its place is not removed", "no socket of yours" in refused.stderr and os.path.exists(server.path), refused.stderr)
 os.unlink(server.path)
 
+# ------------------------------------------------- what an earlier request met
+
+server = Server()
+server.post("/v1/send", SEND)
+(WORKSPACE / ".roger/message-state.json").write_text("torn")
+server.post("/v1/send", SEND)
+met = [one["words"] for one in server.get("/v1/status")[2]["concerns"] if one["kind"] == "engine"]
+roger("send", "bob", "mends it", "--as", "ann", "--new")
+json.loads((WORKSPACE / ".roger/message-state.json").read_text())
+# Each thread of the server has a handle of its own.
+engines = [[one["words"] for one in server.get("/v1/status")[2]["concerns"] if one["kind"] == "engine"] for _ in range(8)]
+equal("a document that was damaged is a concern until it is mended", (len(met), engines), (1, [[]] * 8))
+check("and the server said so once", server.end()[1].count("message-state.json is damaged") == 1)
+
 # ------------------------------------------------------------ a service manager
 
 hears = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
