@@ -420,13 +420,13 @@ static int check_call(const struct remote *remote, const struct call *call, stru
 
 	if ((call->op->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE)) ||
 	    (call->row->local && !*remote->places->socket))
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       remote->here
-				       ? "%s cannot be done through a server, and this workspace "
-					 "is in PostgreSQL"
-				       : "%s is for the machine that has the workspace: run it "
-					 "there, or here without ROGER_SERVER",
-			       call->op->name);
+		return rg_fail(
+			err, ROGER_EUSAGE, 0,
+			remote->here ? "%s is of files, and this workspace is in PostgreSQL: dump "
+				       "its database"
+				     : "%s is for the machine that has the workspace: run it "
+				       "there, or here without ROGER_SERVER",
+			call->op->name);
 	/* The agent may be known by the token alone; then the server checks everything. */
 	return self && rg_field_unset(self, call->request) && !*remote->places->socket
 		       ? ROGER_OK

@@ -13,6 +13,8 @@ for text in ("one", "two", "three"):
     place.must("send", "bob", text, "--as", "amy")
 lines = [one["content"] for one in place.lines()]
 place.must("status")
+refused = server.roger("backup", f"{server.home}/all.tar")
+tap.result([] if (refused.returncode, "dump its database" in refused.stderr) == (64, True) else [refused.stderr], "a backup is one of the database, which the command says")
 server.kill(signal.SIGTERM)
 server.process.wait()
 # As the dump of a moment ago: without the last line, and before the server took its note.
