@@ -160,7 +160,8 @@ static void keep_state(struct rg_walk *walk, struct rg_walk_message *known)
 	known->last = (uint32_t)walk->number;
 	known->read = walk->message->read;
 	known->archived = walk->message->archived_at_ms > 0;
-	known->foreign = !walk->own;
+	known->foreign = !walk->own ||
+			 (known->foreign && walk->message->read != (walk->message->read_at_ms > 0));
 }
 
 static int keep_message(struct rg_walk *walk, struct roger_err *err)

@@ -89,8 +89,9 @@ static unsigned judge_state(const struct rg_message_before *before,
 {
 	unsigned faults = 0;
 
+	/* Roger repeats what another program's line says of the reading. */
 	if (message->read != (message->read_at_ms > 0))
-		faults |= RG_MESSAGE_READ_WHEN;
+		faults |= own && before->foreign ? 0 : RG_MESSAGE_READ_WHEN;
 	else if (message->read && message->read_at_ms < message->created_at_ms)
 		faults |= RG_MESSAGE_READ_EARLY;
 	if (message->reply_to.length && !before->answered)

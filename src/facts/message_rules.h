@@ -30,7 +30,7 @@ extern const char *const rg_message_fault_texts[];
 struct rg_message_before {
 	bool known;
 	bool read, archived;
-	bool foreign;  /* another program wrote the last of them */
+	bool foreign;  /* another program wrote the last of them, or when it was read */
 	bool answered; /* the message of its reply_to is among them */
 };
 

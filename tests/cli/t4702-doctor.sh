@@ -271,6 +271,16 @@ like "but told: what is added is added to both" "$out" "messages.jsonl: 2 names 
 rm backup.jsonl
 unlike "and then no more" "$(roger doctor)" "names lead to it"
 
+# ---- what another program says of the reading
+mkdir other && cd other && roger init -q
+roger send --as ann --new bob x -q
+printf '{"id":"msg-1-a","issue_id":"app","from_phase":"ann","to_phase":"bob","message_type":"context","content":"hi","metadata":null,"run_counter":1,"created_at":1,"read":true,"read_at":null}\n' >>.roger/messages.jsonl
+roger ack msg-1-a --as bob --outcome done -q
+roger archive msg-1-a --as bob -q
+exits 0 "lines of roger that repeat it are no damage" roger doctor
+is "and it is told once" "$(printf '%s\n' "$out" | grep -c 'read and read_at contradict')" 1
+cd ..
+
 # ---- many at once, and a place where nothing can be written
 for i in $(seq 1500); do printf 'garbage\n'; done >>.roger/messages.jsonl
 exits 0 "many notes" roger doctor --json

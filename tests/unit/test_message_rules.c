@@ -60,6 +60,12 @@ static struct roger_message message(const char *id, int64_t seq)
 				       .epoch = 1 };
 }
 
+/* Does the last line have what another program wrote?  Its contradiction is repeated by roger. */
+static bool stays_foreign(bool foreign, const struct roger_message *taken, bool own)
+{
+	return !own || (foreign && taken->read != (taken->read_at_ms > 0));
+}
+
 static unsigned take_as(struct scene *scene, struct roger_message taken, bool own)
 {
 	struct state *state = state_in(scene, taken.id), *parent = state_in(scene, taken.reply_to);
@@ -77,7 +83,8 @@ static unsigned take_as(struct scene *scene, struct roger_message taken, bool ow
 		state->before = (struct rg_message_before){ .known = true,
 							    .read = taken.read,
 							    .archived = taken.archived_at_ms > 0,
-							    .foreign = !own };
+							    .foreign = stays_foreign(before.foreign,
+										     &taken, own) };
 	return faults;
 }
 
@@ -326,7 +333,7 @@ static unsigned expected_faults(struct journal *journal, const struct roger_mess
 	unsigned faults = 0;
 
 	if (taken->read != (taken->read_at_ms != 0))
-		faults |= RG_MESSAGE_READ_WHEN;
+		faults |= own && state && !state->own ? 0 : RG_MESSAGE_READ_WHEN;
 	else if (taken->read && taken->read_at_ms < taken->created_at_ms)
 		faults |= RG_MESSAGE_READ_EARLY;
 	if (taken->reply_to.length && !first_of(journal, taken->reply_to))
@@ -480,6 +487,7 @@ static struct roger_message draw_message(void)
 static void one_journal(void)
 {
 	struct journal journal = { 0 };
+	const struct line *state;
 	struct roger_message taken;
 	struct scene scene;
 	unsigned faults;
@@ -491,6 +499,8 @@ static void one_journal(void)
 		own = draw(5) > 0;
 		faults = expected_faults(&journal, &taken, own);
 		assert_int_equal(take_as(&scene, taken, own), faults);
+		state = state_of(&journal, taken.id);
+		own = !stays_foreign(state && !state->own, &taken, own);
 		journal.lines[journal.count++] = (struct line){ taken, own };
 		check_counts(&journal, &scene.rules);
 		check_agents(&journal, &scene.rules);
