@@ -12,7 +12,7 @@ static void print_move(const struct cli_run *run)
 		cli_say("took %d message%p and %d run%p in at %t; all that it was is in %t\n",
 			reply->messages, reply->runs, reply->to, reply->kept);
 	else if (!reply->journals)
-		cli_say("the workspace is in %t now: only the last step was missing\n", reply->to);
+		cli_say("the workspace is in %t now; nothing more had to be moved\n", reply->to);
 	else
 		cli_say("moved %d line%p of %d journal%p and %d run%p to %t; both sides are the "
 			"same\n",

@@ -77,6 +77,15 @@ is "the worktree says no more" "$(cd one && roger agents 2>&1 >/dev/null)" ""
 git -C main worktree remove --force ../one
 check "a removed worktree takes nothing away" test -s "$kept"
 
+# ---------------------------------------------------------------- a copy
+mkdir first && roger init -q first
+roger send --as ann --new bob both -q --workspace first
+cp -R first second
+roger receive --as bob -q --workspace second >/dev/null 2>&1
+trusted second
+exits 0 "what was copied, and used since, is taken in" roger move --from second/.roger first
+like "and what was read only there is told" "$err" "1 of the messages were here already, unread, and read there"
+
 # ---------------------------------------------------------------- killed
 seq 250 | sed 's/.*/{"to":["bob"],"content":"many &","issue":"many&"}/' | roger send --batch --as cow --new -q --workspace two/.roger 2>/dev/null
 trusted two/.roger

@@ -10,7 +10,7 @@ enum { BATCH = 200, TRIES_MAX = 5 };
 struct merge {
 	struct roger *from, *to;
 	struct roger_move_reply *reply;
-	int64_t unkeyed, other_runs;
+	int64_t unkeyed, other_runs, unread;
 };
 
 static int tell_count(struct merge *merge, int64_t count, const char *what, struct roger_err *err)
@@ -118,6 +118,7 @@ static int archive_batch(struct merge *merge, const struct roger_message *batch,
 	for (i = 0; r == ROGER_OK && i < there.count; i++) {
 		was = rg_messages_find(&(struct roger_message_list){ batch, count },
 				       there.items[i].id);
+		merge->unread += was->read && !there.items[i].read;
 		if (!was->archived_at_ms || there.items[i].archived_at_ms)
 			continue;
 		after = there.items[i];
@@ -140,6 +141,7 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 	int r = arena ? rg_engine_find(merge->from->engine, &everything, arena, &list, err)
 		      : rg_fail_memory(err);
 
+	merge->unread = 0;
 	for (at = 0; r == ROGER_OK && at < list.count; at += count) {
 		count = list.count - at < BATCH ? list.count - at : BATCH;
 		/* The messages of one send have one number, so they stay in one batch. */
@@ -261,6 +263,9 @@ int rg_merge(struct roger *from, struct roger *to, struct roger_str place,
 		r = tell_count(&merge, merge.unkeyed,
 			       "of the messages have lost their key: another message has it here",
 			       err);
+	if (r == ROGER_OK)
+		r = tell_count(&merge, merge.unread,
+			       "of the messages were here already, unread, and read there", err);
 	if (r == ROGER_OK)
 		r = tell_count(&merge, merge.other_runs,
 			       "of the runs are only in the backup: other runs have their ids here",
