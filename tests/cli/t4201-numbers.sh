@@ -86,6 +86,9 @@ like "as of one that is torn" "$(roger status)" "message-state.json is damaged"
 like "or empty" "$(roger status)" "message-state.json is damaged"
 exits 0 "rebuild mends it" roger doctor rebuild
 is "then nothing is said" "$(roger status | grep -c message-state)" 0
+: >$state
+exits 0 "so does what status advises" $(roger status --json | json '[c["next"] for c in d["concerns"] if c["kind"] == "engine"][0]')
+is "and nothing is said" "$(roger status | grep -c message-state)" 0
 is "nor begun" "$(session)" 3
 for agent in a b c d e f g h i j k l; do
 	roger send --as "agent-$agent" w 'a number for each' --issue many -q

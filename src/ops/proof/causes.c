@@ -666,7 +666,7 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 
 static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
 {
-	const struct roger_concern concern = { .count = 1, .next = RG_STR("roger doctor rebuild") };
+	const struct roger_concern concern = { .count = 1, .next = RG_STR("roger doctor --fix") };
 	const char *trouble = rg_engine_trouble(causes->roger->engine);
 
 	(void)err;
