@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
+#include "data/remote.h"
 
 enum {
 	PIECE = 8,
@@ -54,12 +55,17 @@ static const char *number_of(const struct roger_message *message, int64_t epoch,
 	return to;
 }
 
-/* Return the number of this session, or 0 if the call fails. */
+/* Return the number of this session, or 0 if nobody says it.  Of a server, most tokens may ask for
+ * the status alone. */
 static int64_t epoch_of(const struct cli_run *run)
 {
 	const struct roger_session_request request = { 0 };
+	const struct roger_empty_request nothing = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_session_reply reply = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_status_reply status = { 0 };
 
+	if (rg_is_remote(run->roger))
+		return roger_status(run->roger, &nothing, &status, NULL) < 0 ? 0 : status.epoch;
 	return roger_session(run->roger, &request, &reply, NULL) < 0 ? 0 : reply.epoch;
 }
 

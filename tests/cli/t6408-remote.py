@@ -234,6 +234,8 @@ ended = remote("send", "bob", "as gus", "--as", "gus", server=tcp, token=tokens[
 check("one that may look cannot send", ended.returncode == 77 and "may look" in ended.stderr, ended.stderr)
 ended = remote("send", "bob", "as gus", "--as", "gus", server=tcp, token=tokens["act"], status=0)
 equal("one that may act does, and it is proved", json.loads(remote("list", "--from", "gus", "--json").stdout)["messages"][0]["proved"], "token")
+lists = {right: remote("list", "--limit", "0", server=tcp, token=token).stdout for right, token in tokens.items()}
+check("a list is the same for each of them", "gus#1  " in lists["look"] and len(set(lists.values())) == 1, lists)
 equal("but as nobody else", remote("send", "bob", "as al", "--as", "al", server=tcp, token=tokens["act"]).returncode, 77)
 equal("nor does it administer", remote("doctor", "rebuild", server=tcp, token=tokens["act"]).returncode, 77)
 equal("where another does", remote("doctor", "rebuild", server=tcp, token=tokens["administer"]).returncode, 0)
