@@ -150,7 +150,9 @@ static const char *most_important(const struct roger *roger)
 		return trouble;
 	if (!roger->workspace)
 		return "";
-	return roger->untold[0] ? roger->untold : roger->workspace->notice;
+	return roger->untold[0]		    ? roger->untold
+	       : roger->workspace->wrong[0] ? roger->workspace->wrong
+					    : roger->workspace->notice;
 }
 
 /* Add a notice that is given only once to the most important one. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/id.h"
 #include "base/limits.h"
 #include "base/nearest.h"
 #include "data/record.h"
@@ -232,6 +233,11 @@ static int judge_address(struct rg_config *config, struct roger_str text,
 		       err);
 }
 
+static bool is_place(size_t i)
+{
+	return table[i].kind == PATH || table[i].kind == FILE_NAME || table[i].kind == ADDRESS;
+}
+
 /* Set setting i; needs a text that lives as long as config. */
 static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 		     struct roger_err *err)
@@ -244,7 +250,7 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 	int index;
 
 	shown->value = text;
-	if (kind == PATH || kind == FILE_NAME || kind == ADDRESS)
+	if (is_place(i))
 		*(struct roger_str *)at = text;
 	switch (kind) {
 	case NUMBER:
@@ -291,8 +297,7 @@ static int change_setting(const struct rg_config_source *source, size_t i, struc
 		return r;
 	if (!rg_arena_copy(source->config->memory, text, &copy))
 		return rg_fail_memory(err);
-	source->config->places_configured |=
-		table[i].kind == PATH || table[i].kind == FILE_NAME || table[i].kind == ADDRESS;
+	source->config->places_configured |= is_place(i);
 	return set_value(source->config, i, copy, err);
 }
 
@@ -564,9 +569,13 @@ void rg_config_template(struct rg_buf *out)
 
 struct rg_config *rg_config_free(struct rg_config *config)
 {
+	struct rg_config *before;
+
 	/* The configuration lives in its own memory. */
-	if (config)
+	for (; config; config = before) {
+		before = config->before;
 		rg_arena_free(config->memory);
+	}
 	return NULL;
 }
 
@@ -830,4 +839,37 @@ int rg_config_load(const char *root, struct rg_config **ret_config, struct roger
 	*ret_config = config;
 	config = NULL;
 	return ROGER_OK;
+}
+
+uint64_t rg_config_mark(const char *root)
+{
+	const char *const files[] = { origin_file, config_file };
+	int64_t states[2][3];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct rg_file_facts facts = { 0 };
+		char path[PATH_BYTES];
+
+		snprintf(path, sizeof path, "%s/%s", root, files[i]);
+		(void)!rg_file_look(-1, path, &facts, NULL);
+		states[i][0] = (int64_t)facts.inode;
+		states[i][1] = facts.size;
+		states[i][2] = facts.written_ns;
+	}
+	return rg_hash(1, states, sizeof states);
+}
+
+bool rg_config_same_places(const struct rg_config *one, const struct rg_config *other)
+{
+	const struct roger_str *a, *b;
+	size_t i;
+
+	for (i = 0; i < SETTING_COUNT; i++) {
+		a = (const void *)((const char *)one + table[i].offset);
+		b = (const void *)((const char *)other + table[i].offset);
+		if (is_place(i) && !rg_str_equal(*a, *b))
+			return false;
+	}
+	return true;
 }

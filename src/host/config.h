@@ -69,6 +69,8 @@ struct rg_config {
 
 	/* For `config show`: every setting with its value as text and its origin. */
 	struct roger_setting_list settings;
+
+	struct rg_config *before; /* what it replaced: texts of that may still be in use */
 };
 
 /*
@@ -79,6 +81,11 @@ struct rg_config {
 RG_CHECKED int rg_config_load(const char *root, struct rg_config **ret_config,
 			      struct roger_err *err);
 struct rg_config *rg_config_free(struct rg_config *config);
+
+/* A number that another state of its files would not have. */
+uint64_t rg_config_mark(const char *root);
+/* True if both have the same paths, file names and store. */
+bool rg_config_same_places(const struct rg_config *one, const struct rg_config *other);
 
 /* Read the groups that were not read yet: a section of more than 16 KiB waits for this. */
 RG_CHECKED int rg_config_read_groups(struct rg_config *config, struct roger_err *err);

@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/id.h"
 #include "host/disk.h"
 #include "host/file.h"
 #include "host/seat.h"
 #include "host/shield.h"
 #include "host/storage.h"
+
+enum { CONFIG_LOOK_MS = 1000 };
 
 static int make_absolute(const char *path, char to[4096], struct roger_err *err)
 {
@@ -479,9 +482,38 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 		rg_workspace_close(workspace);
 		return r;
 	}
+	workspace->config_at_ms = rg_clock_monotonic_ms();
 	note_split(workspace, &found);
 	*ret_workspace = workspace;
 	return ROGER_OK;
+}
+
+void rg_workspace_refresh(struct rg_workspace *workspace)
+{
+	const int64_t now_ms = rg_clock_monotonic_ms();
+	struct rg_config *config;
+	struct roger_err err;
+	uint64_t mark;
+
+	if (now_ms - workspace->config_at_ms < CONFIG_LOOK_MS)
+		return;
+	workspace->config_at_ms = now_ms;
+	workspace->wrong[0] = '\0';
+	mark = rg_config_mark(workspace->root);
+	if (mark == workspace->config_mark)
+		return;
+	if (rg_config_load(workspace->root, &config, &err) < 0) {
+		snprintf(workspace->wrong, sizeof workspace->wrong,
+			 "%.400s; the settings before are still in use", err.message);
+		return;
+	}
+	workspace->config_mark = mark;
+	if (!rg_config_same_places(workspace->config, config)) {
+		rg_config_free(config);
+		return;
+	}
+	config->before = workspace->config;
+	workspace->config = config;
 }
 
 struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace)

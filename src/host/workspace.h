@@ -19,6 +19,9 @@ struct rg_workspace {
 	int data;	      /* the data folder, open */
 	int64_t owner;	      /* user id of the owner of .roger/ */
 	struct rg_config *config;
+	int64_t config_at_ms;	/* when its files were last looked at; 0: at the next call */
+	uint64_t config_mark;	/* how they were; 0: not known */
+	char wrong[480];	/* what is wrong with them now; "": nothing */
 	bool second;		/* for `roger init`: its database may hold other workspaces */
 	bool moving;		/* for `roger move`: a store that is not live is opened, too */
 	struct rg_trust *trust; /* NULL: not asked for yet; see rg_workspace_trust() */
@@ -63,6 +66,13 @@ RG_CHECKED int rg_workspace_trust(struct rg_workspace *workspace, const struct r
  * word is the workspace's own; "": both may be.  Judged anew each time.
  */
 const char *rg_workspace_distrust(struct rg_workspace *workspace);
+
+/*
+ * Read the configuration again if its files changed; they are looked at once a second, and not in
+ * the first one.  Places and a store that changed are for those who open it from now on: then all
+ * stays as it was, as it does where a setting is wrong.
+ */
+void rg_workspace_refresh(struct rg_workspace *workspace);
 
 /* Fill notice where its places are not those that a person trusts. */
 void rg_workspace_compare(struct rg_workspace *workspace);

@@ -324,7 +324,7 @@ int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 	index->store = store;
 	index->placed = workspace->config->places_configured;
 	index->folder = workspace->data;
-	index->lease_ms_max = workspace->config->lease_ms_max;
+	index->workspace = workspace;
 	snprintf(index->seed_name, sizeof index->seed_name, "%.*s", RG_STR_ARGS(name));
 	snprintf(index->name, sizeof index->name, "%.240s-index", index->seed_name);
 	index->memory = rg_arena_new();

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "base/table.h"
+#include "host/workspace.h"
 #include "index/index.h"
 #include "index/index_vfs.h"
 #include "store/damages.h"
@@ -110,7 +111,7 @@ struct rg_index {
 	struct rg_altered altered; /* the lines that the tables left out */
 	struct rg_deltas deltas;
 	struct rg_index_tail tail;
-	int64_t lease_ms_max; /* 0: no limit */
+	const struct rg_workspace *workspace; /* its longest lease; NULL: no limit */
 	roger_progress *tell;
 	bool stopped; /* the progress callback stopped it */
 	void *tell_context;
@@ -187,9 +188,9 @@ static inline int64_t rg_index_leased_until(const struct roger_message *message)
 /* The latest end of a lease that was given by now_ms; INT64_MAX: any. */
 static inline int64_t rg_index_lease_end_max(const struct rg_index *index, int64_t now_ms)
 {
-	return index->lease_ms_max && now_ms < INT64_MAX - index->lease_ms_max
-		       ? now_ms + index->lease_ms_max
-		       : INT64_MAX;
+	const int64_t most_ms = index->workspace ? index->workspace->config->lease_ms_max : 0;
+
+	return most_ms && now_ms < INT64_MAX - most_ms ? now_ms + most_ms : INT64_MAX;
 }
 
 /* Is it the wanted text, or is any wanted? */

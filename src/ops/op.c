@@ -223,8 +223,10 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 	err = err ? err : &local;
 	if (roger)
 		roger->untold[0] = '\0';
-	if (roger && roger->engine)
+	if (roger && roger->engine) {
 		rg_engine_forget_trouble(roger->engine);
+		rg_workspace_refresh(roger->workspace);
+	}
 	/* A send does not look at trust, to save time. */
 	if (roger && roger->workspace && op != &rg_op_send)
 		rg_workspace_compare(roger->workspace);

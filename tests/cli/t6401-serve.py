@@ -7,6 +7,7 @@ import itertools
 import re
 import shutil
 import stat
+import time
 
 from lib_http import converse, hostile, odd, pieces
 from lib_serve import *
@@ -245,6 +246,27 @@ json.loads((WORKSPACE / ".roger/message-state.json").read_text())
 engines = [[one["words"] for one in server.get("/v1/status")[2]["concerns"] if one["kind"] == "engine"] for _ in range(8)]
 equal("a document that was damaged is a concern until it is mended", (len(met), engines), (1, [[]] * 8))
 check("and the server said so once", server.end()[1].count("message-state.json is damaged") == 1)
+
+# ------------------------------------------------- settings that change meanwhile
+
+settings = WORKSPACE / ".roger/config.yaml"
+before = settings.read_text()
+server = Server()
+to_group = {"from": "ann", "to": ["crew"], "content": "all hands", "new": True}
+equal("a name", len(server.post("/v1/send", to_group)[2]["messages"]), 1)
+settings.write_text(before + "groups: {crew: [kay, lee]}\n")
+time.sleep(1.1)
+equal("that becomes a group is one a second later", [one["to"] for one in server.post("/v1/send", to_group)[2]["messages"]], ["kay", "lee"])
+settings.write_text(before + "groups: {crew: [kay, lee, max]}\nstorage: {trigger_dir: logs/elsewhere}\n")
+time.sleep(1.1)
+equal("with another place all stays as it was", len(server.post("/v1/send", to_group)[2]["messages"]), 2)
+settings.write_text(before + "groups: [\n")
+time.sleep(1.1)
+equal("with a wrong setting, too", len(server.post("/v1/send", to_group)[2]["messages"]), 2)
+settings.write_text(before)
+time.sleep(1.1)
+equal("and the end of a group is seen", len(server.post("/v1/send", to_group)[2]["messages"]), 1)
+equal("the server said once what was wrong", server.end()[1].count("the settings before are still in use"), 1)
 
 # ------------------------------------------------------------ a service manager
 
