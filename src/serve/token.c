@@ -277,77 +277,64 @@ static void forget_expired(struct serve_tokens *tokens)
 	tokens->count = left;
 }
 
-typedef int edit_how(struct serve_tokens *tokens, void *context, struct roger_err *err);
-
-static int edit_locked(int folder, const char *workspace, const char *path, edit_how *how,
-		       void *context, struct roger_err *err)
-{
+/* Tokens that are being changed, under the lock of their folder. */
+struct edit {
 	struct serve_tokens tokens;
-	int r = load_tokens(workspace, path, &tokens, err);
+	char path[PATH_BYTES];
+	int folder; /* holds the lock; RG_NO_FILE: it was not opened */
+};
 
-	if (r == ROGER_OK) {
-		forget_expired(&tokens);
-		r = how(&tokens, context, err);
-	}
+static int begin_edit(const char *workspace, struct edit *edit, struct roger_err *err)
+{
+	char folder[4096];
+	int r = serve_own_folder(false, folder, err);
+
+	*edit = (struct edit){ .folder = RG_NO_FILE };
 	if (r == ROGER_OK)
-		r = save_tokens(folder, path, &tokens, err);
-	forget_tokens(&tokens);
+		r = serve_tokens_path(workspace, edit->path, err);
+	if (r < 0)
+		return r;
+	edit->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (edit->folder < 0 || flock(edit->folder, LOCK_EX) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "lock '%s'", folder);
+	r = load_tokens(workspace, edit->path, &edit->tokens, err);
+	if (r == ROGER_OK)
+		forget_expired(&edit->tokens);
 	return r;
 }
 
-/* Change the tokens under a lock. */
-static int edit_tokens(const char *workspace, edit_how *how, void *context, struct roger_err *err)
+/* Save the tokens, unless r, with which the edit ends, is an error. */
+static int end_edit(struct edit *edit, int r, struct roger_err *err)
 {
-	char path[PATH_BYTES], folder[4096];
-	int lock, r;
-
-	r = serve_own_folder(false, folder, err);
 	if (r == ROGER_OK)
-		r = serve_tokens_path(workspace, path, err);
-	if (r < 0)
-		return r;
-	lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (lock < 0 || flock(lock, LOCK_EX) < 0)
-		r = rg_fail(err, ROGER_EIO, errno, "lock '%s'", folder);
-	else
-		r = edit_locked(lock, workspace, path, how, context, err);
-	if (lock >= 0)
-		close(lock);
+		r = save_tokens(edit->folder, edit->path, &edit->tokens, err);
+	forget_tokens(&edit->tokens);
+	rg_file_close(edit->folder);
 	return r;
 }
 
 /* -------------------------------------------------------------------- logins -- */
 
-struct login {
-	const struct serve_caller *whose;
-	const char *given;
-	char *secret;
-	struct serve_caller *caller;
-};
-
-static int add_key(struct serve_tokens *tokens, void *login_, struct roger_err *err)
-{
-	const struct login *login = login_;
-	const struct rg_stored_token key = { .name = rg_str(login->whose->name),
-					     .right = (int)login->whose->right,
-					     .kind = SERVE_KEY };
-
-	return add_token(tokens, key, login->secret, err);
-}
-
 int serve_key_make(const char *workspace, const struct serve_caller *whose,
 		   char key[SERVE_SECRET_BYTES], struct roger_err *err)
 {
-	struct login login = { .whose = whose, .secret = key };
+	const struct rg_stored_token what = { .name = rg_str(whose->name),
+					      .right = (int)whose->right,
+					      .kind = SERVE_KEY };
+	struct edit edit;
+	int r = begin_edit(workspace, &edit, err);
 
-	return edit_tokens(workspace, add_key, &login, err);
+	if (r == ROGER_OK)
+		r = add_token(&edit.tokens, what, key, err);
+	return end_edit(&edit, r, err);
 }
 
 /* Drop the key before anybody has the login. */
-static int trade_key(struct serve_tokens *tokens, void *login_, struct roger_err *err)
+static int trade_key(struct serve_tokens *tokens, const char *given,
+		     char secret[SERVE_SECRET_BYTES], struct serve_caller *ret,
+		     struct roger_err *err)
 {
-	const struct login *login = login_;
-	struct rg_stored_token *key = find_valid(tokens, SERVE_KEY, login->given), what;
+	struct rg_stored_token *key = find_valid(tokens, SERVE_KEY, given), what;
 
 	if (!key)
 		return rg_fail_member(err, ROGER_EREFUSED, "key", "%s", serve_key_fault);
@@ -355,34 +342,31 @@ static int trade_key(struct serve_tokens *tokens, void *login_, struct roger_err
 					 .right = key->right,
 					 .kind = SERVE_LOGIN };
 	*key = tokens->items[--tokens->count];
-	name_caller(&what, login->caller);
-	return add_token(tokens, what, login->secret, err);
+	name_caller(&what, ret);
+	return add_token(tokens, what, secret, err);
 }
 
 int serve_key_trade(const char *workspace, const char *key, char secret[SERVE_SECRET_BYTES],
 		    struct serve_caller *ret, struct roger_err *err)
 {
-	struct login login = { .given = key, .secret = secret, .caller = ret };
+	struct edit edit;
+	int r = begin_edit(workspace, &edit, err);
 
-	return edit_tokens(workspace, trade_key, &login, err);
-}
-
-static int end_login(struct serve_tokens *tokens, void *login_, struct roger_err *err)
-{
-	const struct login *login = login_;
-	struct rg_stored_token *ended = find_valid(tokens, SERVE_LOGIN, login->given);
-
-	(void)err;
-	if (ended)
-		*ended = tokens->items[--tokens->count];
-	return ROGER_OK;
+	if (r == ROGER_OK)
+		r = trade_key(&edit.tokens, key, secret, ret, err);
+	return end_edit(&edit, r, err);
 }
 
 int serve_login_end(const char *workspace, const char *secret, struct roger_err *err)
 {
-	struct login login = { .given = secret };
+	struct edit edit;
+	int r = begin_edit(workspace, &edit, err);
+	struct rg_stored_token *ended =
+		r == ROGER_OK ? find_valid(&edit.tokens, SERVE_LOGIN, secret) : NULL;
 
-	return edit_tokens(workspace, end_login, &login, err);
+	if (ended)
+		*ended = edit.tokens.items[--edit.tokens.count];
+	return end_edit(&edit, r, err);
 }
 
 /* --------------------------------------------------------------- the command -- */
@@ -434,11 +418,6 @@ static int show_all(const struct serve_tokens *tokens, struct roger_str name,
 	return r;
 }
 
-struct change {
-	const struct rg_token_request *request;
-	struct rg_token_reply *reply;
-};
-
 /* Check for a name, or the beginning of names and an asterisk. */
 static int check_name(struct roger_str name, struct roger_err *err)
 {
@@ -451,10 +430,9 @@ static int check_name(struct roger_str name, struct roger_err *err)
 			      "in 'ci-*'");
 }
 
-static int change_tokens(struct serve_tokens *tokens, void *change_, struct roger_err *err)
+static int change_tokens(struct serve_tokens *tokens, const struct rg_token_request *request,
+			 struct rg_token_reply *reply, struct roger_err *err)
 {
-	struct change *wish = change_;
-	const struct rg_token_request *request = wish->request;
 	char secret[SERVE_SECRET_BYTES];
 	int r = ROGER_OK;
 
@@ -463,7 +441,7 @@ static int change_tokens(struct serve_tokens *tokens, void *change_, struct roge
 	if (request->fresh)
 		r = check_name(request->name, err);
 	if (r == ROGER_OK && request->revoke)
-		r = show_all(tokens, request->name, wish->reply, err);
+		r = show_all(tokens, request->name, reply, err);
 	if (r == ROGER_OK && request->revoke && !take_out(tokens, request->name))
 		r = rg_fail_member(err, ROGER_ENOENT, "name", "name: no token of '%.*s'",
 				   RG_STR_ARGS(request->name));
@@ -475,8 +453,7 @@ static int change_tokens(struct serve_tokens *tokens, void *change_, struct roge
 						.expires_at_ms = request->expires_ms },
 		      secret, err);
 	return r < 0 ? r
-		     : show_token(tokens, &tokens->items[tokens->count - 1], secret, wish->reply,
-				  err);
+		     : show_token(tokens, &tokens->items[tokens->count - 1], secret, reply, err);
 }
 
 /* Show when each was last used, as far as a server has saved that. */
@@ -541,18 +518,22 @@ int serve_token_run(struct cli_run *run, struct roger_err *err)
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
 	struct rg_token_reply reply = { .memory = rg_arena_new() };
 	const struct rg_token_request *request = run->request;
-	struct change wish = { request, &reply };
+	struct edit edit;
 	int r = reply.memory ? ask_workspace(run->roger, request, &config, err)
 			     : rg_fail_memory(err);
 
-	if (r == ROGER_OK && (request->fresh || request->revoke))
-		r = edit_tokens(config.workspace.data, change_tokens, &wish, err);
-	else if (r == ROGER_OK && request->name.length)
+	if (r == ROGER_OK && (request->fresh || request->revoke)) {
+		r = begin_edit(config.workspace.data, &edit, err);
+		if (r == ROGER_OK)
+			r = change_tokens(&edit.tokens, request, &reply, err);
+		r = end_edit(&edit, r, err);
+	} else if (r == ROGER_OK && request->name.length) {
 		r = rg_fail(err, ROGER_EUSAGE, 0,
 			    "expected `roger token new NAME`, `roger token revoke NAME` or `roger "
 			    "token list`");
-	else if (r == ROGER_OK)
+	} else if (r == ROGER_OK) {
 		r = list_tokens(config.workspace.data, &reply, err);
+	}
 	/* The text of a new token is shown only now. */
 	run->quiet &= !request->fresh;
 	if (r == ROGER_OK)
