@@ -420,6 +420,22 @@ int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, boo
 	return rg_file_read_all_at(AT_FDCWD, path, bytes_max, out, ret_found, err);
 }
 
+int rg_file_read_own(int folder, const char *name, const char *shown, size_t bytes_max,
+		     struct rg_buf *out, struct rg_file_facts *ret_facts, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	*ret_facts = (struct rg_file_facts){ 0 };
+	r = rg_file_open_facts(folder, name, RG_FILE_READ, &file, ret_facts, err);
+	if (file == RG_NO_FILE)
+		return r;
+	if (ret_facts->open_to_others || ret_facts->owner != (int64_t)geteuid())
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "'%s' is not a file that is yours alone; expected mode 0600", shown);
+	return read_all(file, shown, (size_t)ret_facts->size, bytes_max, out, err);
+}
+
 int rg_file_read_some(int file, void *to, size_t length, int64_t offset, size_t *ret_length,
 		      struct roger_err *err)
 {

@@ -102,6 +102,11 @@ RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_bu
 /* Like rg_file_read_all(), in a folder. */
 RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_max,
 				   struct rg_buf *out, bool *ret_found, struct roger_err *err);
+/* Like rg_file_read_all_at(), of a file with secrets: ROGER_EREFUSED, with the name shown, if it is
+ * not this user's alone.  Its facts say whether it is there. */
+RG_CHECKED int rg_file_read_own(int folder, const char *name, const char *shown, size_t bytes_max,
+				struct rg_buf *out, struct rg_file_facts *ret_facts,
+				struct roger_err *err);
 
 /*
  * Read the first lines of a small file of ours, each ending with a newline, into text (size bytes),

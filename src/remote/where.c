@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "host/file.h"
 #include "remote/remote.h"
@@ -176,25 +175,12 @@ static bool config_folder(char to[4096])
 }
 
 /* The file must not be open to others, who would know its tokens. */
-static int check_file(int folder, const char *path, struct roger_err *err)
-{
-	struct rg_file_facts facts;
-	int r = rg_file_look(folder, servers_name, &facts, err);
-
-	if (r < 0 || !facts.kind)
-		return r;
-	if (facts.open_to_others || facts.owner != (int64_t)geteuid())
-		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "'%s/%s' is not a file that is yours alone; expected mode 0600",
-			       path, servers_name);
-	return ROGER_OK;
-}
-
 static int read_servers(struct remote_place *place, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SERVERS_BYTES_MAX };
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
-	char path[4096];
+	struct rg_file_facts facts;
+	char path[4096], shown[4200];
 	int r;
 
 	if (!config_folder(path))
@@ -202,10 +188,9 @@ static int read_servers(struct remote_place *place, struct roger_err *err)
 	r = rg_file_open_folder(AT_FDCWD, path, &folder, err);
 	if (r < 0 || folder == RG_NO_FILE)
 		return r;
-	r = check_file(folder, path, err);
-	if (r == ROGER_OK)
-		r = rg_file_read_all_at(folder, servers_name, SERVERS_BYTES_MAX - 1, &text, NULL,
-					err);
+	snprintf(shown, sizeof shown, "%s/%s", path, servers_name);
+	r = rg_file_read_own(folder, servers_name, shown, SERVERS_BYTES_MAX - 1, &text, &facts,
+			     err);
 	if (r < 0)
 		return r;
 	rg_buf_add_char(&text, '\0');

@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/id.h"
@@ -33,7 +31,7 @@ struct serve_tokens {
 	struct rg_arena *arena;
 	struct rg_stored_token *items;
 	size_t count;
-	struct stat file; /* as it was when it was read */
+	struct rg_file_facts file; /* as it was when it was read */
 	char workspace[RG_WORKSPACE_ID_BYTES];
 };
 
@@ -50,47 +48,6 @@ int serve_tokens_path(const char *workspace, char *to, struct roger_err *err)
 	return r;
 }
 
-static int add_line(struct serve_tokens *tokens, struct roger_str line, struct roger_err *err)
-{
-	struct rg_stored_token *token =
-		rg_arena_push(tokens->arena, &tokens->items, &tokens->count, sizeof *token);
-
-	return token ? rg_record_read(&rg_stored_token_record, line, token, tokens->arena, err)
-		     : rg_fail_memory(err);
-}
-
-/* Read the file, unless others may read or write it. */
-static int read_file(const char *path, struct serve_tokens *tokens, struct roger_err *err)
-{
-	struct roger_str rest, line;
-	char *text;
-	ssize_t got = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r;
-
-	if (fd < 0 && errno == ENOENT)
-		return ROGER_OK;
-	if (fd < 0 || fstat(fd, &tokens->file) < 0 || tokens->file.st_uid != geteuid() ||
-	    (tokens->file.st_mode & 077) || tokens->file.st_size > FILE_BYTES_MAX) {
-		r = rg_fail(err, ROGER_EREFUSED, fd < 0 ? errno : 0,
-			    "'%s' is not a file that is yours alone; expected mode 0600", path);
-		if (fd >= 0)
-			close(fd);
-		return r;
-	}
-	text = rg_arena_get(tokens->arena, (size_t)tokens->file.st_size + 1);
-	if (text)
-		got = read(fd, text, (size_t)tokens->file.st_size);
-	close(fd);
-	if (!text)
-		return rg_fail_memory(err);
-	if (got != tokens->file.st_size)
-		return rg_fail(err, ROGER_EIO, errno, "read '%s'", path);
-	rest = (struct roger_str){ text, (size_t)got };
-	for (r = ROGER_OK; r == ROGER_OK && rg_str_next_line(&rest, &line);)
-		r = add_line(tokens, line, err);
-	return r;
-}
-
 static void forget_tokens(struct serve_tokens *tokens)
 {
 	rg_arena_free(tokens->arena);
@@ -100,13 +57,26 @@ static void forget_tokens(struct serve_tokens *tokens)
 static int load_tokens(const char *workspace, const char *path, struct serve_tokens *tokens,
 		       struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_stored_token *token;
+	struct roger_str rest, line;
 	int r;
 
 	*tokens = (struct serve_tokens){ .arena = rg_arena_new() };
 	if (!tokens->arena)
 		return rg_fail_memory(err);
 	r = rg_workspace_id(workspace, tokens->workspace, err);
-	return r < 0 ? r : read_file(path, tokens, err);
+	if (r == ROGER_OK)
+		r = rg_file_read_own(AT_FDCWD, path, path, FILE_BYTES_MAX, &text, &tokens->file,
+				     err);
+	if (r == ROGER_OK)
+		r = rg_kept(rg_arena_keep(tokens->arena, &text, &rest), err);
+	while (r == ROGER_OK && rg_str_next_line(&rest, &line)) {
+		token = rg_arena_push(tokens->arena, &tokens->items, &tokens->count, sizeof *token);
+		r = token ? rg_record_read(&rg_stored_token_record, line, token, tokens->arena, err)
+			  : rg_fail_memory(err);
+	}
+	return r;
 }
 
 /* Was the token made for another workspace, which stood here before? */
@@ -145,12 +115,12 @@ static int save_tokens(int folder, const char *path, const struct serve_tokens *
 
 static bool is_as_read(const char *path, const struct serve_tokens *tokens)
 {
-	struct stat now;
+	struct rg_file_facts now;
 
-	return tokens && stat(path, &now) == 0 && now.st_ino == tokens->file.st_ino &&
-	       now.st_size == tokens->file.st_size &&
-	       now.st_ctim.tv_sec == tokens->file.st_ctim.tv_sec &&
-	       now.st_ctim.tv_nsec == tokens->file.st_ctim.tv_nsec;
+	return tokens && rg_file_look(AT_FDCWD, path, &now, NULL) == ROGER_OK &&
+	       now.inode == tokens->file.inode && now.size == tokens->file.size &&
+	       now.written_ns == tokens->file.written_ns &&
+	       now.changed_ms == tokens->file.changed_ms;
 }
 
 void serve_tokens_free(struct serve *serve)
