@@ -20,7 +20,6 @@ enum {
 	NAME = 30,	   /* NAME, SUBJECT and LABEL are columns */
 	SUBJECT = 48,
 	LABEL = 120,
-	SUBJECT_BYTES = 400,
 	GAP_MS = 60 * 1000,
 	LANES_MAX = 60, /* the last lane is for all other agents */
 	CUT_ROWS = 40,
@@ -104,23 +103,6 @@ static void add_cut(struct rg_buf *out, struct roger_str text, size_t columns)
 		add_escaped(out, RG_STR("…"));
 }
 
-/* Add the beginning of a text on one line: runs of blanks and line ends become one blank. */
-static void add_subject(struct rg_buf *out, struct roger_str text)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-	size_t i;
-
-	for (i = 0; i < text.length && (i < SUBJECT_BYTES || (text.data[i] & 0xc0) == 0x80); i++) {
-		if (!strchr(" \t\r\n", text.data[i]))
-			rg_buf_add_char(&line, text.data[i]);
-		else if (line.length && line.data[line.length - 1] != ' ')
-			rg_buf_add_char(&line, ' ');
-	}
-	out->failed |= line.failed;
-	rg_buf_add_char(out, ' ');
-	add_cut(out, rg_buf_str(&line), SUBJECT);
-}
-
 /* ------------------------------------------------------------------ words -- */
 
 /* Add the sender and number of an event's message, like "plan#3". */
@@ -137,78 +119,54 @@ static void add_number(struct rg_buf *out, const struct roger_event *event,
 		rg_buf_printf(out, "#%lld", (long long)seq);
 }
 
-/* Add "claimed plan#3 (w1)"; the worker is named only if it is not the recipient. */
-static void add_claim(struct rg_buf *out, const struct roger_event *event,
-		      const struct cli_told *told)
-{
-	const struct roger_message *message = told ? told->message : NULL;
-	const struct roger_str worker = told && told->worker.length ? told->worker : event->actor;
-
-	if (event->kind == ROGER_EVENT_LEASE_EXPIRED) {
-		rg_buf_printf(out, "%.*s's lease on ", RG_STR_ARGS(worker));
-		add_number(out, event, told);
-		rg_buf_add_text(out, " expired");
-		return;
-	}
-	rg_buf_printf(out, "%s ", rg_event_kind_names[event->kind]);
-	add_number(out, event, told);
-	if (event->actor.length && !(message && rg_str_equal(event->actor, message->to)))
-		rg_buf_printf(out, " (%.*s)", RG_STR_ARGS(event->actor));
-	if (event->kind == ROGER_EVENT_ACKNOWLEDGED && message &&
-	    message->ack_outcome > ROGER_ACK_DONE)
-		rg_buf_printf(out, ": %s", rg_ack_outcome_names[message->ack_outcome]);
-}
-
-/* Add "plan#3 beginning of the text (context · read after 2 s)". */
+/* Add "plan#3 first line of the text (context · read after 2s)". */
 static void add_sent(struct rg_buf *out, const struct roger_event *event,
 		     const struct cli_told *told)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf number = { .maximum = SIZE_MAX };
-	int64_t waited_ms = 0;
-	char span[32];
+	struct roger_str read = told && told->read ? told->read->words : RG_STR("unread");
 
 	add_number(&number, event, told);
 	add_cut(out, rg_buf_str(&number), LABEL);
-	if (told && told->message && told->message->content.length)
-		add_subject(out, told->message->content);
+	if (told && told->message) {
+		rg_buf_add_char(out, ' ');
+		add_cut(out, rg_str_first_line(told->message->content), SUBJECT);
+	}
+	/* What follows says who ran the reader. */
+	read.length = strcspn(read.data, ",");
 	rg_buf_printf(out, " (%s #183; ", rg_type_names[event->type]);
-	if (told && told->read && told->read->at_ms > event->at_ms)
-		waited_ms = told->read->at_ms - event->at_ms;
-	rg_clock_print_span(waited_ms, span);
-	rg_buf_printf(out,
-		      !told || !told->read  ? "unread)"
-		      : told->read->undated ? "read)"
-					    : "read after %s)",
-		      span);
+	add_escaped(out, read);
+	rg_buf_add_char(out, ')');
 	out->failed |= number.failed;
 }
 
-/* Add the label of an event, like "run r1: timeout plan#4: attempt 1 of 3". */
+/* Add the label of an event, as "run r1: timeout plan#4: attempt 1 of 3"; an agent is named that is
+ * not the one of the lane, as "claimed plan#3 (w1): until ...". */
 static void add_label(struct rg_buf *out, const struct roger_event *event,
 		      const struct cli_told *told)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = SIZE_MAX };
+	const struct roger_message *message = told ? told->message : NULL;
 	const char *kind = rg_event_kind_names[event->kind];
 
 	if (event->kind == ROGER_EVENT_SENT) {
 		add_sent(out, event, told);
 		return;
 	}
-	if (is_of(claims, event)) {
-		add_claim(&words, event, told);
-	} else {
-		if (event->run.length)
-			rg_buf_printf(&words, "run %.*s: ", RG_STR_ARGS(event->run));
-		if (!rg_str_begins(event->words, kind)) {
-			rg_buf_add_text(&words, kind);
-			if (told && told->message) {
-				rg_buf_add_char(&words, ' ');
-				add_number(&words, event, told);
-			}
-			rg_buf_add_text(&words, event->words.length ? ": " : "");
+	if (event->run.length)
+		rg_buf_printf(&words, "run %.*s: ", RG_STR_ARGS(event->run));
+	if (!rg_str_begins(event->words, kind)) {
+		rg_buf_add_text(&words, kind);
+		if (message || is_of(claims, event)) {
+			rg_buf_add_char(&words, ' ');
+			add_number(&words, event, told);
 		}
-		rg_buf_add_str(&words, event->words);
+		if (message && is_of(claims, event) && event->actor.length &&
+		    !rg_str_equal(event->actor, message->to))
+			rg_buf_printf(&words, " (%.*s)", RG_STR_ARGS(event->actor));
+		rg_buf_add_text(&words, event->words.length ? ": " : "");
 	}
+	rg_buf_add_str(&words, event->words);
 	add_cut(out, rg_buf_str(&words), LABEL);
 	out->failed |= words.failed;
 }
@@ -272,7 +230,7 @@ static void add_events(struct picture *picture, size_t first, bool lanes)
 	const struct roger_event *event = picture->reply->events.items + first,
 				 *end = picture->reply->events.items + picture->reply->events.count;
 	struct rg_buf *out = &picture->text;
-	struct cli_told *told;
+	const struct cli_told *told;
 	int64_t before_ms = 0;
 	char span[32];
 
@@ -293,8 +251,6 @@ static void add_events(struct picture *picture, size_t first, bool lanes)
 		}
 		before_ms = event->at_ms;
 		begin_line(picture, event, told, out);
-		if (told && event->kind == ROGER_EVENT_CLAIMED)
-			told->worker = event->actor;
 		add_label(out, event, told);
 		rg_buf_add_char(out, '\n');
 	}

@@ -11,7 +11,6 @@ struct cli_told {
 	struct roger_str id;
 	const struct roger_message *message; /* NULL: it is gone */
 	const struct roger_event *read;	     /* the event of its reading; NULL: none */
-	struct roger_str worker; /* who claimed it last; set by a caller that walks the events */
 };
 
 struct cli_told_list {

@@ -105,7 +105,7 @@ roger nack --as zoe --worker w2 "$id" -q
 roger claim --as zoe --worker w3 -q
 roger ack --as zoe --worker w3 "$id" -q
 roger timeline claims --mermaid >claims.mmd
-for words in 'claimed alice#35;5 \(w1\)' "w1's lease on alice#35;5 expired" 'returned alice#35;5 \(w2\)' 'acknowledged alice#35;5 \(w3\)'; do
+for words in 'claimed alice#35;5 \(w1\)' 'lease_expired alice#35;5: the lease of w1 expired' 'returned alice#35;5 \(w2\)' 'acknowledged alice#35;5 \(w3\)'; do
 	like "who claimed, gave back, fell silent and was done: $words" "$(cat claims.mmd)" "^    Note over p1: $words"
 done
 unlike "workers are no agents" "$(cat claims.mmd)" "participant p[0-9]+ as w1"
