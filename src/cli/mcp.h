@@ -20,12 +20,6 @@ enum { MCP_AGENT_BYTES = 132, MCP_TOOLS_MAX = 64 };
 
 struct mcp_tool;
 
-/* An argument that the tool explains in its own words, in place of the field's help. */
-struct mcp_argument {
-	const char *name;
-	const char *help; /* "": it needs no help */
-};
-
 /* An action of a tool that has several verbs. */
 struct mcp_action {
 	const char *name;
@@ -37,7 +31,6 @@ struct mcp_words {
 	const char *name;
 	const struct mcp_action *actions; /* if it has several verbs; ends with a nameless one */
 	const char *description;	  /* NULL: the verb's; needed with actions */
-	const struct mcp_argument *arguments; /* ends with a nameless one; may be NULL */
 	const char *annotations;
 	const char *meta;
 	unsigned flags;
@@ -145,6 +138,9 @@ void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out);
 
 /* Return the verb of an action of the tool; NULL: there is no such action. */
 const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action);
+
+/* Return the help of an argument; NULL: none. */
+const char *mcp_help(const struct mcp_tool *tool, const struct roger_field *field);
 
 /* Return the field that is the argument of that name, or NULL. */
 const struct roger_field *mcp_field(const struct roger_record *record, const char *name);

@@ -39,18 +39,6 @@ const struct roger_field *mcp_field(const struct roger_record *record, const cha
 	return NULL;
 }
 
-static void print_argument(const struct mcp_tool *tool, const struct roger_field *field,
-			   struct rg_buf *out)
-{
-	const struct mcp_argument *one = tool->words->arguments;
-	/* The help of an enum repeats its words. */
-	const char *help = field->kind == ROGER_ENUM ? NULL : field->help;
-
-	while (one && one->name && strcmp(one->name, field->name) != 0)
-		one++;
-	rg_schema_add_field(field, RG_SCHEMA_TOOL, one && one->name ? one->help : help, out);
-}
-
 /* An argument of several actions is described once, as the first of them has it. */
 static bool is_described(const struct mcp_tool *tool, const struct mcp_action *action,
 			 const struct roger_field *field)
@@ -80,7 +68,8 @@ static void print_actions(const struct mcp_tool *tool, struct rg_buf *out)
 		record = cli_op_named(action->verb)->request;
 		for (field = record->fields; field->name; field++)
 			if (is_of_tool(record, field, 0) && !is_described(tool, action, field))
-				print_argument(tool, field, out);
+				rg_schema_add_field(field, RG_SCHEMA_TOOL, mcp_help(tool, field),
+						    out);
 	}
 }
 
@@ -99,7 +88,7 @@ void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out)
 	for (field = record->fields; field->name && !tool->words->actions; field++) {
 		if (!is_of_tool(record, field, 0))
 			continue;
-		print_argument(tool, field, out);
+		rg_schema_add_field(field, RG_SCHEMA_TOOL, mcp_help(tool, field), out);
 		if ((field->flags & ROGER_REQUIRED) && count < MCP_FIELDS_MAX)
 			required[count++] = field->name;
 	}

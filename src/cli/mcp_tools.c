@@ -491,47 +491,48 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 #define ALWAYS "{\"anthropic/alwaysLoad\":true}"
 #define HINT(words) "{\"anthropic/searchHint\":\"" words "\"}"
 
-static const struct mcp_argument send_arguments[] = {
-	{ "content", "" },
-	{ "issue", "unit of work" },
-	{ "type", "default context" },
-	{ "reply_to", "id this answers" },
-	{ "key", "task:verb:cycle; makes a retry safe" },
-	{ "new", "the name is right" },
-	{ 0 },
+/* Arguments that a tool explains in its own words, in place of the field's help; "": it needs none.
+ */
+static const struct {
+	const char *tool, *name, *help;
+} arguments[] = {
+	{ "send", "content", "" },
+	{ "send", "issue", "unit of work" },
+	{ "send", "type", "default context" },
+	{ "send", "reply_to", "id this answers" },
+	{ "send", "key", "task:verb:cycle; makes a retry safe" },
+	{ "send", "new", "the name is right" },
+	{ "inbox", "issue", "" },
+	{ "inbox", "from", "" },
+	{ "inbox", "limit", "default 50" },
+	{ "ack", "ids", "or NAME#N, as in: from NAME #N" },
+	{ "ack", "outcome", "default done; else note why" },
+	{ "ack", "note", "" },
+	{ "wait", "issue", "" },
+	{ "wait", "timeout", "such as 30s; default 5m" },
+	{ "thread", "id", "of any message in it" },
+	{ "agents", "limit", "" },
+	{ "run", "run", "dispatch and complete need one" },
+	{ "run", "within", "dispatch: such as 10m" },
+	{ "run", "forward_to", "dispatch: who gets the result" },
+	{ "run", "issue", "" },
+	{ "run", "result", "complete: the text" },
+	{ "run", "failed", "complete: no result" },
 };
-static const struct mcp_argument inbox_arguments[] = {
-	{ "issue", "" },
-	{ "from", "" },
-	{ "limit", "default 50" },
-	{ 0 },
-};
-static const struct mcp_argument ack_arguments[] = {
-	{ "ids", "or NAME#N, as in: from NAME #N" },
-	{ "outcome", "default done; else note why" },
-	{ "note", "" },
-	{ 0 },
-};
+
+const char *mcp_help(const struct mcp_tool *tool, const struct roger_field *field)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof arguments / sizeof *arguments; i++)
+		if (strcmp(arguments[i].name, field->name) == 0 && tool->words->name &&
+		    strcmp(arguments[i].tool, tool->words->name) == 0)
+			return arguments[i].help;
+	/* The help of an enum repeats its words. */
+	return field->kind == ROGER_ENUM ? NULL : field->help;
+}
+
 static const char *const acked_members[] = { "id", "ack_outcome", "ack_note", NULL };
-static const struct mcp_argument wait_arguments[] = {
-	{ "issue", "" },
-	{ "timeout", "such as 30s; default 5m" },
-	{ 0 },
-};
-static const struct mcp_argument thread_arguments[] = {
-	{ "id", "of any message in it" },
-	{ 0 },
-};
-static const struct mcp_argument agents_arguments[] = { { "limit", "" }, { 0 } };
-static const struct mcp_argument run_arguments[] = {
-	{ "run", "dispatch and complete need one" },
-	{ "within", "dispatch: such as 10m" },
-	{ "forward_to", "dispatch: who gets the result" },
-	{ "issue", "" },
-	{ "result", "complete: the text" },
-	{ "failed", "complete: no result" },
-	{ 0 },
-};
 static const struct mcp_action run_actions[] = {
 	{ "dispatch", "dispatch" },
 	{ "complete", "complete" },
@@ -542,38 +543,28 @@ static const struct mcp_action run_actions[] = {
 /* Tools of one verb have its name; tools of several verbs come last. */
 static const struct mcp_words own[] = {
 	{ .name = "send",
-	  .arguments = send_arguments,
 	  /* Without a key, another call is another message. */
 	  .annotations = ADDS,
 	  .meta = ALWAYS,
 	  .tell = tell_send },
-	{ .name = "inbox", .arguments = inbox_arguments, .meta = ALWAYS, .tell = tell_inbox },
+	{ .name = "inbox", .meta = ALWAYS, .tell = tell_inbox },
 	{ .name = "ack",
 	  .members = acked_members,
-	  .arguments = ack_arguments,
 	  .annotations = WRITES_ONCE,
 	  .meta = HINT("mark messages read"),
 	  .tell = tell_ack },
 	{ .name = "wait",
-	  .arguments = wait_arguments,
 	  .meta = HINT("wait for mail"),
 	  .flags = ROGER_MCP_BLOCKING,
 	  .run = wait_for_mail,
 	  .tell = tell_wait },
-	{ .name = "thread",
-	  .arguments = thread_arguments,
-	  .meta = HINT("conversation"),
-	  .tell = tell_thread },
-	{ .name = "agents",
-	  .arguments = agents_arguments,
-	  .meta = HINT("list agents"),
-	  .tell = tell_agents },
+	{ .name = "thread", .meta = HINT("conversation"), .tell = tell_thread },
+	{ .name = "agents", .meta = HINT("list agents"), .tell = tell_agents },
 	{ .name = "dead_letters", .meta = HINT("undelivered mail") },
 	{ .name = "run",
 	  .actions = run_actions,
 	  .description = "Runs of sub-agents: dispatch before you start one, complete with its "
 			 "result; status: what is late or lost.",
-	  .arguments = run_arguments,
 	  .annotations = WRITES_ONCE,
 	  .meta = HINT("sub-agent runs, watchdog"),
 	  .tell = tell_runs },
