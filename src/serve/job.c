@@ -27,13 +27,20 @@ static size_t threads_of(const struct serve_pool *pool)
 								       : sizes[pool->kind].threads;
 }
 
+static struct serve_job *refuse_memory(struct evhttp_request *http)
+{
+	if (http)
+		serve_refuse(http, 503, "memory", false, "out of memory; try again");
+	return NULL;
+}
+
 struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
 				struct evhttp_request *http)
 {
 	struct serve_job *job = calloc(1, sizeof *job);
 
 	if (!job)
-		return NULL;
+		return refuse_memory(http);
 	job->serve = serve;
 	job->verb = verb;
 	job->pool = verb->flags & (ROGER_ADMINISTERS | ROGER_SLOW) ? SERVE_SLOW : SERVE_QUICK;
@@ -45,7 +52,7 @@ struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb
 	if (job->request)
 		return job;
 	serve_job_free(job);
-	return NULL;
+	return refuse_memory(http);
 }
 
 void serve_job_free(struct serve_job *job)
@@ -311,6 +318,25 @@ bool serve_job_start(struct serve_job *job)
 		LIST_INSERT_HEAD(&serve->open, job, open);
 	serve->job_count += good;
 	return good;
+}
+
+void serve_job_begin(struct serve_job *job)
+{
+	struct evhttp_request *request = job->http;
+
+	if (serve_job_start(job))
+		return;
+	if (job->replay)
+		serve_replay_done(job->serve, job->replay, NULL);
+	serve_job_free(job);
+	serve_refuse(request, 503, "busy", false, "too much to do already; try again");
+}
+
+void serve_job_fail(struct serve_job *job, int code, const struct roger_err *err)
+{
+	serve_fail(&job->answer, code, err);
+	serve_send(job->http, &job->answer);
+	serve_job_free(job);
 }
 
 static int64_t age_ms(const struct serve_job *job)

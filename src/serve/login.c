@@ -208,7 +208,7 @@ static int read_key(struct evhttp_request *request, struct serve_job *job, struc
 
 static void trade_key(struct serve_job *job, struct roger *roger)
 {
-	struct login *login = job->context;
+	struct login *login = job->request;
 	struct serve_caller caller;
 	struct roger_err err = { 0 };
 	int r;
@@ -223,7 +223,7 @@ static void trade_key(struct serve_job *job, struct roger *roger)
 
 static void end_login(struct serve_job *job, struct roger *roger)
 {
-	const struct login *login = job->context;
+	const struct login *login = job->request;
 	struct roger_err err = { 0 };
 	int r = serve_login_end(job->serve->workspace, login->given, &err);
 
@@ -237,7 +237,7 @@ static void end_login(struct serve_job *job, struct roger *roger)
 /* Set or clear the cookie, and send the answer. */
 static void finish_login(struct serve_job *job)
 {
-	const struct login *login = job->context;
+	const struct login *login = job->request;
 	const bool in = *login->secret;
 
 	if (job->answer.status < 300)
@@ -250,54 +250,40 @@ static void finish_login(struct serve_job *job)
 static struct serve_job *new_job(struct serve *serve, struct evhttp_request *request,
 				 void (*work)(struct serve_job *job, struct roger *roger))
 {
-	struct serve_job *job = serve_job_new(serve, serve_find_verb(RG_STR("count")), request);
-	struct login *login = job ? rg_arena_get(job->arena, sizeof *login) : NULL;
+	static const struct roger_record place = { .size = sizeof(struct login) };
+	static const struct roger_op verb = { .name = "login", .request = &place };
+	struct serve_job *job = serve_job_new(serve, &verb, request);
 
-	if (login) {
-		job->context = login;
+	if (job) {
 		job->work = work;
 		job->finish = finish_login;
-		return job;
 	}
-	if (job)
-		serve_job_free(job);
-	serve_refuse(request, 503, "memory", false, "out of memory; try again");
-	return NULL;
-}
-
-static void start_job(struct serve_job *job, int r, struct roger_err *err)
-{
-	if (r == ROGER_OK && !serve_job_start(job))
-		r = rg_fail(err, ROGER_ETIMEOUT, 0, "too much to do already; try again");
-	if (r == ROGER_OK)
-		return;
-	serve_fail(&job->answer, r, err);
-	serve_send(job->http, &job->answer);
-	serve_job_free(job);
+	return job;
 }
 
 void serve_on_login(struct serve *serve, struct evhttp_request *request)
 {
 	struct serve_job *job = new_job(serve, request, trade_key);
 	struct roger_err err = { 0 };
+	int r = job ? read_key(request, job, job->request, &err) : ROGER_OK;
 
-	if (job)
-		start_job(job, read_key(request, job, job->context, &err), &err);
+	if (r < 0)
+		serve_job_fail(job, r, &err);
+	else if (job)
+		serve_job_begin(job);
 }
 
 void serve_on_logout(struct serve *serve, struct evhttp_request *request)
 {
 	struct serve_job *job = new_job(serve, request, end_login);
+	struct login *login = job ? job->request : NULL;
 	struct serve_caller caller;
-	struct roger_err err = { 0 };
-	struct login *login;
 
 	if (!job)
 		return;
-	login = job->context;
 	if (!find_login(serve, request, login->given, &caller))
 		*login->given = '\0';
-	start_job(job, ROGER_OK, &err);
+	serve_job_begin(job);
 }
 
 /* ---------------------------------------------------------------- `roger ui` -- */

@@ -485,26 +485,6 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 	return false;
 }
 
-/* Start the job, or refuse it if too much waits already. */
-static void begin_job(struct serve_job *job)
-{
-	struct evhttp_request *request = job->http;
-
-	if (serve_job_start(job))
-		return;
-	if (job->replay)
-		serve_replay_done(job->serve, job->replay, NULL);
-	serve_job_free(job);
-	serve_refuse(request, 503, "busy", false, "too much to do already; try again");
-}
-
-static void answer_now(struct serve_job *job, int code, const struct roger_err *err)
-{
-	serve_fail(&job->answer, code, err);
-	serve_send(job->http, &job->answer);
-	serve_job_free(job);
-}
-
 static void call_verb(struct serve *serve, const struct roger_op *verb,
 		      const struct serve_caller *caller, struct evhttp_request *request,
 		      const struct roger_field *place, struct roger_str id)
@@ -516,10 +496,8 @@ static void call_verb(struct serve *serve, const struct roger_op *verb,
 	int r;
 
 	job = serve_job_new(serve, verb, request);
-	if (!job) {
-		serve_refuse(request, 503, "memory", false, "out of memory; try again");
+	if (!job)
 		return;
-	}
 	job->tagged = place;
 	job->caller = *caller;
 	if (caller->how == RG_BY_SOCKET && (verb->flags & ROGER_WRITES))
@@ -529,12 +507,10 @@ static void call_verb(struct serve *serve, const struct roger_op *verb,
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
 	if (r == ROGER_OK)
 		r = read_request(job, request, &err);
-	if (r < 0) {
-		answer_now(job, r, &err);
-		return;
-	}
-	if (is_first(job, caller, request))
-		begin_job(job);
+	if (r < 0)
+		serve_job_fail(job, r, &err);
+	else if (is_first(job, caller, request))
+		serve_job_begin(job);
 }
 
 static void on_verb(const struct serve_door *door, struct evhttp_request *request,
@@ -613,13 +589,11 @@ static void start_job(struct serve *serve, struct evhttp_request *request, const
 {
 	struct serve_job *job = serve_job_new(serve, serve_find_verb(rg_str(verb)), request);
 
-	if (!job) {
-		serve_refuse(request, 503, "memory", false, "out of memory; try again");
+	if (!job)
 		return;
-	}
 	job->work = work;
 	job->finish = finish;
-	begin_job(job);
+	serve_job_begin(job);
 }
 
 /* The workspace answers. */

@@ -258,12 +258,16 @@ struct serve_pool {
 	int64_t gathers_ns;		    /* since when a thread appends sends; 0: none does */
 };
 
+/* NULL: out of memory, which is answered. */
 struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
 				struct evhttp_request *http);
 void serve_job_free(struct serve_job *job);
 
 /* Queue a job; false: too many wait already. */
 bool serve_job_start(struct serve_job *job);
+/* Queue a job, or answer that too many wait already; or answer an error of its request. */
+void serve_job_begin(struct serve_job *job);
+void serve_job_fail(struct serve_job *job, int code, const struct roger_err *err);
 /* At each tick: answer requests that have waited too long, while their threads go on. */
 void serve_jobs_tick(struct serve *serve);
 /* Give a slow job without a key one, by which its answer can be fetched. */
