@@ -7,6 +7,7 @@
 #ifndef RG_DATA_REMOTE_H
 #define RG_DATA_REMOTE_H
 
+#include "base/arena.h"
 #include "verbs.h"
 
 /* Open a handle of the server that ROGER_SERVER names.  ROGER_EENGINE with the member wire: only
@@ -15,6 +16,9 @@ RG_CHECKED int rg_open_remote(struct roger **ret_roger, struct roger_err *err);
 /* Does the handle ask a server? */
 bool rg_is_remote(const struct roger *roger);
 const char *rg_remote_server(const struct roger *roger);
+/* Ask the server at a unix socket of this machine what it is; false: it does not answer. */
+RG_CHECKED bool rg_find_server(const char *socket, struct rg_arena *arena,
+			       struct rg_server_session *ret);
 
 /* Keep a send that had no answer on disk, under the key that it was tried with. */
 RG_CHECKED int rg_remote_queue(struct roger *roger, const struct roger_op *op,

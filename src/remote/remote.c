@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "data/json.h"
 #include "data/record.h"
+#include "data/remote.h"
 #include "host/file.h"
 #include "remote/remote.h"
 
@@ -85,28 +86,48 @@ bool remote_turn(struct remote *remote)
 	return true;
 }
 
-struct roger_str remote_name(struct remote *remote, struct roger_str tool, char *to, size_t size)
+/* Ask what the server is, and who it takes this caller for; false: it does not say. */
+static bool ask_session(struct remote *remote, struct rg_arena *arena,
+			struct rg_server_session *ret)
 {
 	struct remote_request request = { .path = "/v1/session", .within_ms = RG_ANSWER_WAIT_MS };
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct rg_server_session session = { 0 };
 	struct remote_answer answer = { 0 };
-	struct roger_str name = { "", 0 };
 	struct roger_err err = { 0 };
 	const struct rg_json *json;
+	struct roger_str text;
+	bool said = remote_ask(remote, &request, &answer, &err) == ROGER_OK &&
+		    rg_arena_copy(arena, rg_buf_str(&answer.body), &text) &&
+		    rg_json_read_within(text, arena, &json, NULL) == ROGER_OK &&
+		    rg_answer_decode(&rg_server_session_record, rg_json_root(json), ret, arena,
+				     NULL) == ROGER_OK;
+
+	rg_buf_deinit(&answer.body);
+	return said;
+}
+
+bool rg_find_server(const char *socket, struct rg_arena *arena, struct rg_server_session *ret)
+{
+	struct remote *remote = NULL;
+	bool found =
+		remote_open(socket, &remote, NULL) == ROGER_OK && ask_session(remote, arena, ret);
+
+	remote_close(remote);
+	return found;
+}
+
+struct roger_str remote_name(struct remote *remote, struct roger_str tool, char *to, size_t size)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_server_session session = { 0 };
 
 	if (!*remote->place->token)
 		return tool;
-	if (arena && remote_ask(remote, &request, &answer, &err) == ROGER_OK &&
-	    rg_json_read_within(rg_buf_str(&answer.body), arena, &json, NULL) == ROGER_OK &&
-	    rg_answer_decode(&rg_server_session_record, rg_json_root(json), &session, arena,
-			     NULL) == ROGER_OK) {
-		snprintf(to, size, "%.*s", RG_STR_ARGS(session.name));
-		name = session.right != RG_ADMINISTER && rg_name_valid(session.name) ? rg_str(to)
-										     : tool;
-	}
-	rg_buf_deinit(&answer.body);
-	return name;
+	if (!arena || !ask_session(remote, arena, &session))
+		return RG_STR("");
+	if (session.right == RG_ADMINISTER || !rg_name_valid(session.name))
+		return tool;
+	snprintf(to, size, "%.*s", RG_STR_ARGS(session.name));
+	return rg_str(to);
 }
 
 void remote_interrupt(void)

@@ -11,23 +11,20 @@
  * it.  So its name has the port and the workspace, and alone it is not enough: a browser
  * also says where a request comes from, which no page can change.
  */
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/queue.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/id.h"
 #include "cli/term.h"
+#include "data/remote.h"
 #include "serve/serve.h"
 
-enum { COOKIE_NAME_BYTES = 48, ANSWER_BYTES_MAX = 64 << 10, ANSWER_SECONDS = 10 };
+enum { COOKIE_NAME_BYTES = 48 };
 
 const char serve_key_fault[] =
 	"key: it was used, is older than a minute, or never was; `roger ui` makes another";
@@ -288,50 +285,16 @@ void serve_on_logout(struct serve *serve, struct evhttp_request *request)
 
 /* ---------------------------------------------------------------- `roger ui` -- */
 
-/* Read all that the server answers, until it closes. */
-static bool ask_session(int fd, const char *path, char answer[ANSWER_BYTES_MAX])
-{
-	const struct timeval patience = { ANSWER_SECONDS, 0 };
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	static const char question[] = "GET /v1/session HTTP/1.0\r\nHost: localhost\r\n\r\n";
-	size_t length = 0;
-	ssize_t got = 0;
-
-	if (strlen(path) >= sizeof address.sun_path)
-		return false;
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-	if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
-	    send(fd, question, sizeof question - 1, MSG_NOSIGNAL) != sizeof question - 1)
-		return false;
-	while (length < ANSWER_BYTES_MAX - 1 &&
-	       (got = recv(fd, answer + length, ANSWER_BYTES_MAX - 1 - length, 0)) > 0)
-		length += (size_t)got;
-	answer[length] = '\0';
-	return got == 0;
-}
-
 /* Find the address of the page of the workspace's running server. */
 static int find_url(struct serve *serve, struct rg_arena *arena, struct roger_err *err)
 {
-	char path[4200], *answer = rg_arena_get(arena, ANSWER_BYTES_MAX);
 	struct rg_server_session session = { 0 };
-	const struct rg_json *json;
-	const char *body;
-	bool answered;
-	int fd, r;
+	char path[4200];
+	int r = serve_socket_path(serve->options, serve->workspace, path, err);
 
-	r = serve_socket_path(serve->options, serve->workspace, path, err);
-	if (r < 0 || !answer)
-		return r < 0 ? r : rg_fail_memory(err);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	answered = fd >= 0 && ask_session(fd, path, answer);
-	if (fd >= 0)
-		close(fd);
-	body = answered ? strstr(answer, "\r\n\r\n") : NULL;
-	if (!body || rg_json_read_within(rg_str(body + 4), arena, &json, NULL) < 0 ||
-	    rg_words_decode(&rg_server_session_record, rg_json_root(json), &session, arena, NULL) <
-		    0)
+	if (r < 0)
+		return r;
+	if (!rg_find_server(path, arena, &session))
 		return rg_fail(err, ROGER_EENGINE, 0,
 			       "this workspace has a server, which does not answer at '%s'; where "
 			       "it is elsewhere, say so with --socket",
