@@ -25,9 +25,6 @@ struct line_in {
 	int fd;
 	struct rg_buf in; /* bytes that were read and not taken */
 	size_t taken;
-	/* For a stream: */
-	bool headed;
-	size_t chunk; /* bytes of the chunk that are still to come */
 };
 
 /* -------------------------------------------------------------- connecting -- */
@@ -238,14 +235,14 @@ static bool read_chunks(const struct remote *remote, struct line_in *line,
 /* ------------------------------------------------------------------ asking -- */
 
 static bool print_head(const struct remote *remote, const struct remote_request *request,
-		       struct rg_buf *out)
+		       const char *version, struct rg_buf *out)
 {
 	const struct remote_place *place = remote->place;
 
 	rg_buf_printf(out,
-		      "%s %s%s HTTP/1.1\r\nHost: %s%s%s\r\nUser-Agent: roger/" ROGER_VERSION
+		      "%s %s%s HTTP/%s\r\nHost: %s%s%s\r\nUser-Agent: roger/" ROGER_VERSION
 		      "\r\nAccept: application/json\r\n",
-		      request->body.data ? "POST" : "GET", place->path, request->path,
+		      request->body.data ? "POST" : "GET", place->path, request->path, version,
 		      *place->socket ? "localhost" : place->host, *place->socket ? "" : ":",
 		      *place->socket ? "" : place->port);
 	if (*place->token)
@@ -340,7 +337,7 @@ static enum remote_outcome ask_over_socket(struct remote *remote,
 	struct line_in *line = remote->connection;
 	char byte;
 
-	if (!print_head(remote, request, &out)) {
+	if (!print_head(remote, request, "1.1", &out)) {
 		rg_fail_memory(err);
 		return REMOTE_NEVER;
 	}
@@ -371,7 +368,8 @@ static void *begin_stream(struct remote *remote, const char *last)
 
 	if (!line)
 		return NULL;
-	if (print_head(remote, &request, &out) && *last) {
+	/* In HTTP/1.0 there are no chunks: the lines of the stream come as they are. */
+	if (print_head(remote, &request, "1.0", &out) && *last) {
 		out.length -= 2;
 		rg_buf_printf(&out, "%s\r\n\r\n", last);
 	}
@@ -383,48 +381,7 @@ static void *begin_stream(struct remote *remote, const char *last)
 	return NULL;
 }
 
-/* Take what has come of the head or of chunks; false: it is not a stream. */
-static bool take_stream(struct line_in *line, struct remote_watch *watch)
-{
-	const char *end;
-	char *at;
-	size_t there;
-
-	for (;;) {
-		at = line->in.data + line->taken;
-		there = line->in.length - line->taken;
-		if (line->headed && line->chunk > 2) {
-			there = there < line->chunk - 2 ? there : line->chunk - 2;
-			remote_watch_take(watch, at, there);
-			line->taken += there;
-			line->chunk -= there;
-			if (!there)
-				return true;
-			continue;
-		}
-		if (line->headed && line->chunk) {
-			if (!there)
-				return true;
-			line->taken++;
-			line->chunk--;
-			continue;
-		}
-		end = there ? memchr(at, '\n', there) : NULL;
-		if (!end)
-			return there < HEAD_BYTES_MAX;
-		line->taken = (size_t)(end + 1 - line->in.data);
-		if (line->headed) {
-			line->chunk = strtoul(at, NULL, 16) + 2;
-			if (line->chunk == 2)
-				return false;
-		} else if (*at == '\r' || *at == '\n') {
-			line->headed = true;
-		} else if (strncmp(at, "HTTP/", 5) == 0 && strncmp(at + 8, " 200", 4) != 0) {
-			return false;
-		}
-	}
-}
-
+/* A head, or an error, has no line that means anything in a stream. */
 static bool step_stream(void *line_, struct remote_watch *watch, int64_t wait_ms)
 {
 	struct line_in *line = line_;
@@ -432,11 +389,11 @@ static bool step_stream(void *line_, struct remote_watch *watch, int64_t wait_ms
 
 	if (poll(&ready, 1, (int)wait_ms) <= 0)
 		return true;
-	if (line->taken == line->in.length) {
-		line->taken = 0;
-		rg_buf_clear(&line->in);
-	}
-	return read_more(NULL, line, 0) && take_stream(line, watch);
+	rg_buf_clear(&line->in);
+	if (!read_more(NULL, line, 0))
+		return false;
+	remote_watch_take(watch, line->in.data, line->in.length);
+	return true;
 }
 
 const struct remote_wire remote_socket_wire = { open_line,    close_line,  ask_over_socket,
