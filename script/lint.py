@@ -131,9 +131,9 @@ CALL_OWNERS = [
         "programs are run in host/child.c",
         r"fork|vfork|_Fork|clone|posix_spawnp?|execl|execle|execlp|execv|execve|execvp|execvpe|fexecve|execveat"
         "|wait|wait3|wait4|waitpid|waitid|setpgid|setsid",
-        # The pager, and the browser, are programs of the person at the terminal; a command that is a program of its own
+        # The pager and the browser are programs of the person at the terminal; a command that is a program of its own
         # takes the place of this one.
-        r"src/host/child\.c|src/cli/(?:screen|browse|become)\.c",
+        r"src/host/child\.c|src/cli/(?:screen|become)\.c",
     ),
     ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
 ]

@@ -107,23 +107,27 @@ static void split_pager(char *pager, char *words[WORDS_MAX])
 	words[count] = NULL;
 }
 
-static pid_t start_program(char *const words[], int input)
+pid_t cli_start_program(char *const words[], int input)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t plain;
 	mode_t mask;
 	pid_t pid;
-	int r;
+	int fd, r;
 
 	sigemptyset(&plain);
 	sigaddset(&plain, SIGPIPE);
 	sigaddset(&plain, SIGXFSZ);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
-	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	if (input >= 0)
+		posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	for (fd = STDIN_FILENO; input < 0 && fd <= STDERR_FILENO; fd++)
+		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
 	posix_spawnattr_setsigdefault(&attributes, &plain);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setflags(&attributes,
+				 POSIX_SPAWN_SETSIGDEF | (input < 0 ? POSIX_SPAWN_SETSID : 0));
 	mask = umask(cli_file_mask);
 	r = posix_spawnp(&pid, words[0], &actions, &attributes, words, environ);
 	umask(mask);
@@ -146,7 +150,7 @@ static void start_pager(const char *pager)
 	setenv("LV", "-c", 0);
 	setenv("ROGER_PAGER_IN_USE", "1", 1);
 	split_pager(copy, words);
-	screen.pager = words[0] ? start_program(words, ends[0]) : 0;
+	screen.pager = words[0] ? cli_start_program(words, ends[0]) : 0;
 	close(ends[0]);
 	free(copy);
 	if (!screen.pager) {

@@ -9,6 +9,8 @@
 #ifndef CLI_SCREEN_H
 #define CLI_SCREEN_H
 
+#include <sys/types.h>
+
 #include "base/str.h"
 
 /* A mark in a line: what does not fit goes on below this place. */
@@ -38,6 +40,10 @@ void cli_screen_complain(struct roger_str line);
 
 /* Let the pager end; true: there was one. */
 bool cli_screen_end(void);
+
+/* Start a program that reads input; -1: it reads and writes nothing here, and is not of this
+ * terminal.  0: it cannot be started. */
+pid_t cli_start_program(char *const words[], int input);
 
 /*
  * The whole screen, for a command that is watched: enter, then draw and read keys, then leave.

@@ -1,6 +1,4 @@
 /* timeline: the events of an agent, run or other subject as a table or a diagram, or followed. */
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/table.h"
@@ -103,24 +101,20 @@ struct table {
 
 static void print_event(struct table *table, const struct roger_event *event)
 {
-	time_t seconds = (time_t)(event->at_ms / 1000);
 	const bool narrow = table->width && table->width < NARROW;
 	const size_t clock_columns = narrow ? CLOCK_NARROW : CLOCK_COLUMNS;
 	const size_t before = clock_columns + 2 + table->kind_columns + 2 + table->who_columns + 2;
 	const enum cli_style style = styles[event->kind] ? styles[event->kind] : CLI_DIM;
 	size_t columns, evidence;
-	struct tm tm = { 0 };
-	char clock[24], day[CLI_TIME_BYTES] = "";
+	char clock[24], time[CLI_TIME_BYTES] = "";
 
-	localtime_r(&seconds, &tm);
-	if (event->at_ms > 0 && strncmp(cli_time(event->at_ms, day), table->day, DAY_CHARS) != 0) {
-		snprintf(table->day, sizeof table->day, "%.*s", DAY_CHARS, day);
+	if (strncmp(cli_time(event->at_ms, time), table->day, DAY_CHARS) != 0 && *time) {
+		snprintf(table->day, sizeof table->day, "%.*s", DAY_CHARS, time);
 		cli_say("%S%s%.\n", CLI_BOLD, table->day);
 	}
-	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
-	if (!narrow)
-		snprintf(clock + CLOCK_NARROW, sizeof clock - CLOCK_NARROW, ".%03d",
-			 (int)(event->at_ms % 1000));
+	snprintf(clock, sizeof clock, "%.*s.%03d", CLOCK_NARROW, *time ? time + DAY_CHARS + 1 : "",
+		 (int)(event->at_ms % 1000));
+	clock[clock_columns] = '\0';
 	if (event->undated)
 		snprintf(clock, sizeof clock, narrow ? "unknown" : "not known");
 	add_words(event, &table->told, &table->words);
