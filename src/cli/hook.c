@@ -88,11 +88,6 @@ int cli_tool_above(int64_t *ret_pid)
 	return tool;
 }
 
-static const char *find_variable(const char *name)
-{
-	return getenv(name);
-}
-
 /* ----------------------------------------------------------------- output -- */
 
 /* Printed when time is over; "": it is not for a person, or an answer is on its way. */
@@ -384,7 +379,7 @@ static bool open_workspace(const struct cli_run *run, struct hook *hook)
 /* Fill in what is asked for, what the tool wrote, and which tool it is. */
 static void begin_hook(const struct cli_run *run, struct hook *hook)
 {
-	struct cli_hook_clues clues = { .program = cli_tool_above, .variable = find_variable };
+	struct cli_hook_clues clues = { .program = cli_tool_above, .variable = getenv };
 	struct sigaction action = { .sa_handler = give_up };
 	int tool;
 

@@ -155,7 +155,7 @@ int cli_hook_tool_of(const struct roger_strs *words)
 /* --------------------------------------------------------------- variables -- */
 
 /* The tool whose variables are set; CLI_HOOK_OTHER: two tools have theirs set. */
-static int find_by_variables(const char *(*variable)(const char *name))
+static int find_by_variables(char *(*variable)(const char *name))
 {
 	/* Several tools set this to their name, such as claude-code_2-1-330_harness. */
 	const char *value = variable("AI_AGENT");

@@ -17,7 +17,7 @@ struct rg_value;
 struct cli_hook_clues {
 	const struct rg_value *input;	  /* what the tool wrote; NULL: nothing, or no JSON */
 	int (*program)(int64_t *ret_pid); /* the nearest tool above us: enum cli_hook_tool */
-	const char *(*variable)(const char *name);
+	char *(*variable)(const char *name);
 };
 
 enum cli_hook_host {

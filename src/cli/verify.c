@@ -131,48 +131,32 @@ static void print_breach(const struct roger_breach *breach)
 	cli_say("%t%s\n", breach->what, breach->fixed ? " [fixed]" : "");
 }
 
-static void print_breaches(const struct roger_breach_list *breaches, enum roger_severity severity,
-			   int64_t count, const char *title)
+/* Print the breaches of a severity; of notes the first of each kind, and how many more (maybe a
+ * thousand), and what was mended. */
+static void print_breaches(const struct roger_doctor_reply *reply, int severity, int64_t count,
+			   const char *title)
 {
-	size_t i, told = 0;
-
-	if (!count)
-		return;
-	cli_say("%S%s%. (%d)\n", CLI_BOLD, title, count);
-	for (i = 0; i < breaches->count; i++) {
-		if (breaches->items[i].severity != (int)severity)
-			continue;
-		print_breach(&breaches->items[i]);
-		told++;
-	}
-	if ((int64_t)told < count)
-		cli_say("  ... and %d more\n", count - (int64_t)told);
-}
-
-/* Print the first note of each kind, how many more (maybe a thousand), and what was mended. */
-static void print_notes(const struct roger_doctor_reply *reply)
-{
-	const struct roger_breach_list *breaches = &reply->breaches;
+	const struct roger_breach *breach;
 	int64_t told = 0, alike;
-	int kind;
 	size_t i;
+	int kind;
 
-	if (reply->notes)
-		cli_say("%Snotes%. (%d)\n", CLI_BOLD, reply->notes);
+	if (count)
+		cli_say("%S%s%. (%d)\n", CLI_BOLD, title, count);
 	for (kind = ROGER_BREACH_CHAIN; kind <= ROGER_BREACH_SEAL; kind++) {
-		for (alike = 0, i = 0; i < breaches->count; i++) {
-			if (breaches->items[i].severity != ROGER_NOTE ||
-			    breaches->items[i].kind != kind)
+		for (alike = 0, i = 0; i < reply->breaches.count; i++) {
+			breach = &reply->breaches.items[i];
+			if (breach->severity != severity || breach->kind != kind)
 				continue;
 			told++;
-			if (breaches->items[i].fixed || alike++ == 0)
-				print_breach(&breaches->items[i]);
+			if (severity != ROGER_NOTE || breach->fixed || alike++ == 0)
+				print_breach(breach);
 		}
 		if (alike > 1)
 			cli_say("  ... and %d more of this kind\n", alike - 1);
 	}
-	if (told < reply->notes)
-		cli_say("  ... and %d more\n", reply->notes - told);
+	if (told < count)
+		cli_say("  ... and %d more\n", count - told);
 }
 
 /* Say why a link does not work, and how many do. */
@@ -198,10 +182,10 @@ static void print_doctor(const struct cli_run *run)
 	const struct roger_doctor_reply *reply = run->reply;
 
 	/* The worst last, where it stays on the screen. */
-	print_notes(reply);
+	print_breaches(reply, ROGER_NOTE, reply->notes, "notes");
 	print_links(&reply->links);
-	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
-	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damaged, "damage");
+	print_breaches(reply, ROGER_REPAIRABLE, reply->repairable, "repairable");
+	print_breaches(reply, ROGER_DAMAGE, reply->damaged, "damage");
 	cli_say_place(cli_out, reply->store, reply->served_by, reply->standby);
 	cli_say("%d line%p of messages, %d of attempts, %d run%p, %d MB: %(%d fixed, %)",
 		reply->messages, reply->attempts, reply->runs, (reply->bytes + 500000) / 1000000,

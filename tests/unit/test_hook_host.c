@@ -173,7 +173,7 @@ static int get_above(int64_t *ret_pid)
 }
 
 static const char *const *set;
-static const char *get_variable(const char *name)
+static char *get_variable(const char *name)
 {
 	const char *const *one;
 
@@ -181,7 +181,7 @@ static const char *get_variable(const char *name)
 
 	for (one = set; one && *one; one++)
 		if (strncmp(*one, name, length) == 0 && strchr("=", (*one)[length]))
-			return (*one)[length] ? *one + length + 1 : "1";
+			return (char *)(uintptr_t)((*one)[length] ? *one + length + 1 : "1");
 	return NULL;
 }
 
