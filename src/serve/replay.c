@@ -24,8 +24,8 @@ enum {
 };
 
 struct serve_replay {
-	struct serve_replay *next;  /* in its bucket */
-	struct serve_replay *later; /* by age */
+	LIST_ENTRY(serve_replay) in_bucket;
+	TAILQ_ENTRY(serve_replay) by_age; /* the oldest is the first */
 	char key[RG_DIGEST_DIGITS + 1], body[RG_DIGEST_DIGITS + 1];
 	int64_t at_ms;
 	bool done;
@@ -35,15 +35,15 @@ struct serve_replay {
 };
 
 struct serve_replays {
-	struct serve_replay *buckets[BUCKETS];
-	struct serve_replay *oldest, **newest;
+	LIST_HEAD(bucket, serve_replay) buckets[BUCKETS];
+	TAILQ_HEAD(, serve_replay) all;
 	size_t count, bytes;
 	int64_t known_ms; /* answers from before this may have been forgotten */
 };
 
 /* -------------------------------------------------------------------- keeping -- */
 
-static struct serve_replay **bucket_of(struct serve_replays *replays, const char *key)
+static struct bucket *bucket_of(struct serve_replays *replays, const char *key)
 {
 	char digits[3] = { key[0], key[1], '\0' };
 
@@ -52,16 +52,8 @@ static struct serve_replay **bucket_of(struct serve_replays *replays, const char
 
 static void drop_replay(struct serve_replays *replays, struct serve_replay *replay)
 {
-	struct serve_replay **place = bucket_of(replays, replay->key);
-
-	while (*place != replay)
-		place = &(*place)->next;
-	*place = replay->next;
-	for (place = &replays->oldest; *place != replay;)
-		place = &(*place)->later;
-	*place = replay->later;
-	if (!replay->later)
-		replays->newest = place;
+	LIST_REMOVE(replay, in_bucket);
+	TAILQ_REMOVE(&replays->all, replay, by_age);
 	replays->count--;
 	replays->bytes -= replay->text.length;
 	rg_buf_deinit(&replay->text);
@@ -74,8 +66,8 @@ static void make_room(struct serve_replays *replays)
 	struct serve_replay *replay, *later;
 	const int64_t now = rg_clock_monotonic_ms();
 
-	for (replay = replays->oldest; replay; replay = later) {
-		later = replay->later;
+	for (replay = TAILQ_FIRST(&replays->all); replay; replay = later) {
+		later = TAILQ_NEXT(replay, by_age);
 		if (replays->count <= ANSWERS_MAX && replays->bytes <= BYTES_MAX &&
 		    now - replay->at_ms <= KEPT_MS)
 			return;
@@ -90,7 +82,7 @@ static void make_room(struct serve_replays *replays)
 static struct serve_replay *add_replay(struct serve_replays *replays, const char *key,
 				       const char *body)
 {
-	struct serve_replay *replay = calloc(1, sizeof *replay), **bucket;
+	struct serve_replay *replay = calloc(1, sizeof *replay);
 
 	if (!replay)
 		return NULL;
@@ -99,11 +91,8 @@ static struct serve_replay *add_replay(struct serve_replays *replays, const char
 	memcpy(replay->body, body, sizeof replay->body);
 	replay->at_ms = rg_clock_monotonic_ms();
 	rg_buf_init(&replay->text, SIZE_MAX);
-	bucket = bucket_of(replays, key);
-	replay->next = *bucket;
-	*bucket = replay;
-	*replays->newest = replay;
-	replays->newest = &replay->later;
+	LIST_INSERT_HEAD(bucket_of(replays, key), replay, in_bucket);
+	TAILQ_INSERT_TAIL(&replays->all, replay, by_age);
 	replays->count++;
 	return replay;
 }
@@ -114,7 +103,7 @@ static struct serve_replays *replays_of(struct serve *serve)
 		serve->replays = calloc(1, sizeof *serve->replays);
 		if (!serve->replays)
 			return NULL;
-		serve->replays->newest = &serve->replays->oldest;
+		TAILQ_INIT(&serve->replays->all);
 		serve->replays->known_ms = serve->began_ms;
 	}
 	return serve->replays;
@@ -165,9 +154,9 @@ enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller 
 		return SERVE_TRY_NEW;
 	print_key(caller, verb, tried->key, key);
 	rg_sha256_hex(tried->body, body);
-	for (replay = *bucket_of(replays, key); replay; replay = replay->next)
-		if (strcmp(replay->key, key) == 0)
-			break;
+	LIST_FOREACH(replay, bucket_of(replays, key), in_bucket)
+	if (strcmp(replay->key, key) == 0)
+		break;
 	/* A new request with this key may get a better answer than an old error. */
 	if (replay && replay->done && replay->status != 200 && !tried->since_ms) {
 		drop_replay(replays, replay);
@@ -230,8 +219,8 @@ void serve_replay_done(struct serve *serve, struct serve_replay *replay,
 
 void serve_replays_free(struct serve *serve)
 {
-	while (serve->replays && serve->replays->oldest)
-		drop_replay(serve->replays, serve->replays->oldest);
+	while (serve->replays && !TAILQ_EMPTY(&serve->replays->all))
+		drop_replay(serve->replays, TAILQ_FIRST(&serve->replays->all));
 	free(serve->replays);
 	serve->replays = NULL;
 }

@@ -389,31 +389,6 @@ static bool check_right(const struct serve_caller *caller, const struct roger_op
 	return false;
 }
 
-/* Read the verb's request from the query, or from the body. */
-static int read_request(struct serve_job *job, struct evhttp_request *request,
-			struct roger_err *err)
-{
-	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
-	struct evbuffer *body = evhttp_request_get_input_buffer(request);
-	size_t length = evbuffer_get_length(body);
-	const char *text = length ? (const char *)evbuffer_pullup(body, -1) : "";
-	int r;
-
-	if (length && !text)
-		return rg_fail_memory(err);
-	if (!(job->verb->flags & ROGER_WRITES) && length)
-		return rg_fail(err, ROGER_EUSAGE, 0, "expected no body with GET");
-	if ((job->verb->flags & ROGER_WRITES) && query)
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "expected no query with POST: the request is the body");
-	r = job->verb->flags & ROGER_WRITES
-		    ? serve_read_body(job, (struct roger_str){ text, length }, err)
-		    : serve_read_query(job, query, err);
-	if (r == ROGER_OK)
-		r = serve_finish_request(job, serve_header(request, "Idempotency-Key"), err);
-	return r;
-}
-
 /* What is asked: the body of a verb that writes, or the query. */
 static struct roger_str asked_of(const struct serve_job *job, struct evhttp_request *request)
 {
@@ -424,6 +399,27 @@ static struct roger_str asked_of(const struct serve_job *job, struct evhttp_requ
 		return (struct roger_str){ (const char *)evbuffer_pullup(body, -1),
 					   evbuffer_get_length(body) };
 	return rg_str(query ? query : "");
+}
+
+/* Read the verb's request from the query, or from the body. */
+static int read_request(struct serve_job *job, struct evhttp_request *request,
+			struct roger_err *err)
+{
+	const bool writes = job->verb->flags & ROGER_WRITES;
+	const struct roger_str asked = asked_of(job, request);
+	int r;
+
+	if (asked.length && !asked.data)
+		return rg_fail_memory(err);
+	if (!writes && evbuffer_get_length(evhttp_request_get_input_buffer(request)))
+		return rg_fail(err, ROGER_EUSAGE, 0, "expected no body with GET");
+	if (writes && evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request)))
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "expected no query with POST: the request is the body");
+	r = writes ? serve_read_body(job, asked, err) : serve_read_query(job, asked.data, err);
+	if (r == ROGER_OK)
+		r = serve_finish_request(job, serve_header(request, "Idempotency-Key"), err);
+	return r;
 }
 
 void serve_give_key(struct serve_job *job)
