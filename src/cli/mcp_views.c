@@ -7,10 +7,6 @@
 
 enum { VIEW_LIMIT = 100, PRIME_CHARS = 8000 };
 
-static const char json_type[] = "application/json";
-
-/* -------------------------------------------------------------- resources -- */
-
 static struct roger *open_here(struct mcp_session *session, struct roger_mcp_call *call)
 {
 	struct roger *roger;
@@ -20,84 +16,6 @@ static struct roger *open_here(struct mcp_session *session, struct roger_mcp_cal
 	if (roger)
 		mcp_set_caller(roger, call, true);
 	return roger;
-}
-
-/* Answer with the reply of a verb as the text of the resource. */
-static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, const char *verb,
-		      const void *request)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
-	struct roger *roger = open_here(session, call);
-	const struct roger_op *op = cli_op_named(verb);
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = roger ? rg_arena_new() : NULL;
-	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
-	struct roger_err err;
-	int r;
-
-	if (!roger)
-		return;
-	r = reply ? roger_call(roger, op, request, reply, &err) : rg_fail_memory(&err);
-	if (r == ROGER_OK && mcp_print_reply(&json, roger, op, reply, VIEW_LIMIT, arena))
-		roger_mcp_add_text(call, json.data);
-	else if (r == ROGER_OK)
-		roger_mcp_fail(call, "out of memory");
-	else if (r == ROGER_ENOENT)
-		roger_mcp_not_found(call);
-	else
-		mcp_fail(call, &err, "");
-	roger_reply_free(reply);
-}
-
-/* Take a name from the URI; false: it is not valid, and "not found" is answered. */
-static bool take_name(struct roger_mcp_call *call, const char *variable, struct roger_str *ret_name)
-{
-	*ret_name = rg_str(roger_mcp_variable(call, variable));
-	if (ret_name->data && rg_name_valid(*ret_name))
-		return true;
-	roger_mcp_not_found(call);
-	return false;
-}
-
-static void read_inbox(struct roger_mcp_call *call, void *session)
-{
-	struct roger_list_request request = { .unread = true, .limit = VIEW_LIMIT };
-
-	if (!take_name(call, "agent", &request.to))
-		return;
-	if (mcp_is_foreign(call, request.to))
-		roger_mcp_fail(call, "this is another agent's inbox");
-	else
-		read_verb(call, session, "list", &request);
-}
-
-static void read_issue(struct roger_mcp_call *call, void *session)
-{
-	struct roger_list_request request = { .newest = true, .limit = VIEW_LIMIT };
-
-	if (take_name(call, "id", &request.issue))
-		read_verb(call, session, "list", &request);
-}
-
-static void read_run(struct roger_mcp_call *call, void *session)
-{
-	struct roger_runs_request request = { 0 };
-
-	if (take_name(call, "id", &request.run))
-		read_verb(call, session, "runs", &request);
-}
-
-static void read_why(struct roger_mcp_call *call, void *session)
-{
-	struct roger_why_request request = { .what = rg_str(roger_mcp_variable(call, "what")) };
-
-	read_verb(call, session, "why", &request);
-}
-
-static void read_letters(struct roger_mcp_call *call, void *session)
-{
-	const struct roger_dead_letters_request request = { 0 };
-
-	read_verb(call, session, "dead_letters", &request);
 }
 
 /* ------------------------------------------------------------- completion -- */
@@ -148,6 +66,86 @@ static void complete_hand_off(struct roger_mcp_call *call, void *session)
 		complete_issues(call, session);
 }
 
+/* -------------------------------------------------------------- resources -- */
+
+static const struct view {
+	const char *uri, *name, *description;
+	const char *verb,
+		*member; /* of its request: the variable of the URI; NULL: there is none */
+	roger_mcp_handler *complete;
+} views[] = {
+	{ "roger://dead-letters", "dead-letters", "messages that were given up", "dead_letters" },
+	{ "roger://inbox/{agent}", "inbox", "unread messages of an agent", "list", "to",
+	  complete_agents },
+	{ "roger://issue/{id}", "issue", "messages of a unit of work, newest first", "list",
+	  "issue", complete_issues },
+	{ "roger://run/{id}", "run", "a run of a sub-agent", "runs", "run", complete_runs },
+	{ "roger://why/{what}", "why", "why a message, a run or an agent waits, and what to do",
+	  "why", "what", complete_agents },
+};
+#define VIEW_COUNT (sizeof views / sizeof *views)
+
+/* Fill in the request of a view; false: that is answered. */
+static bool make_request(struct roger_mcp_call *call, const struct view *view,
+			 const struct roger_op *op, void *request, struct rg_arena *arena)
+{
+	struct roger_list_request *list = op == cli_op_named("list") ? request : NULL;
+	const char *name = strchr(view->uri, '{');
+	char variable[32];
+
+	snprintf(variable, sizeof variable, "%.*s", name ? (int)strcspn(name + 1, "}") : 0,
+		 name ? name + 1 : "");
+	if (name && rg_record_set(cli_member(op->request, rg_str(view->member)),
+				  rg_str(roger_mcp_variable(call, variable)), 0, request, arena,
+				  NULL) < 0) {
+		roger_mcp_not_found(call);
+		return false;
+	}
+	if (list) {
+		list->limit = VIEW_LIMIT;
+		list->unread = list->to.length;
+		list->newest = !list->unread;
+	}
+	if (!list || !list->unread || !mcp_is_foreign(call, list->to))
+		return true;
+	roger_mcp_fail(call, "this is another agent's inbox");
+	return false;
+}
+
+/* Answer with the reply of a verb as the text of the resource. */
+static void read_view(struct roger_mcp_call *call, void *session)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	const struct view *view = views;
+	const struct roger_op *op;
+	void *request, *reply;
+	struct roger *roger;
+	struct roger_err err;
+	int r;
+
+	while (strncmp(roger_mcp_name(call), view->uri, strcspn(view->uri, "{")) != 0)
+		view++;
+	op = cli_op_named(view->verb);
+	request = arena ? rg_arena_get(arena, op->request->size) : NULL;
+	reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
+	if (request && reply && !make_request(call, view, op, request, arena))
+		return;
+	roger = open_here(session, call);
+	if (!roger)
+		return;
+	r = request && reply ? roger_call(roger, op, request, reply, &err) : rg_fail_memory(&err);
+	if (r == ROGER_OK && mcp_print_reply(&json, roger, op, reply, VIEW_LIMIT, arena))
+		roger_mcp_add_text(call, json.data);
+	else if (r == ROGER_OK)
+		roger_mcp_fail(call, "out of memory");
+	else if (r == ROGER_ENOENT)
+		roger_mcp_not_found(call);
+	else
+		mcp_fail(call, &err, "");
+	roger_reply_free(reply);
+}
+
 /* ---------------------------------------------------------------- prompts -- */
 
 static void get_check_inbox(struct roger_mcp_call *call, void *session_)
@@ -195,32 +193,6 @@ static void get_hand_off(struct roger_mcp_call *call, void *session)
 
 int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err)
 {
-	static const struct roger_mcp_resource resources[] = {
-		{ .uri = "roger://dead-letters",
-		  .name = "dead-letters",
-		  .description = "messages that were given up",
-		  .read = read_letters },
-		{ .uri = "roger://inbox/{agent}",
-		  .name = "inbox",
-		  .description = "unread messages of an agent",
-		  .read = read_inbox,
-		  .complete = complete_agents },
-		{ .uri = "roger://issue/{id}",
-		  .name = "issue",
-		  .description = "messages of a unit of work, newest first",
-		  .read = read_issue,
-		  .complete = complete_issues },
-		{ .uri = "roger://run/{id}",
-		  .name = "run",
-		  .description = "a run of a sub-agent",
-		  .read = read_run,
-		  .complete = complete_runs },
-		{ .uri = "roger://why/{what}",
-		  .name = "why",
-		  .description = "why a message, a run or an agent waits, and what to do",
-		  .read = read_why,
-		  .complete = complete_agents },
-	};
 	static const struct roger_mcp_argument hand_off[] = {
 		{ .name = "to", .description = "the agent", .required = true },
 		{ .name = "issue", .description = "unit of work" },
@@ -240,12 +212,18 @@ int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err)
 	int r = ROGER_MCP_OK;
 	size_t i;
 
-	for (i = 0; i < sizeof resources / sizeof *resources && r == ROGER_MCP_OK; i++) {
-		struct roger_mcp_resource resource = resources[i];
+	for (i = 0; i < VIEW_COUNT && r == ROGER_MCP_OK; i++) {
+		const struct roger_mcp_resource resource = {
+			.uri = views[i].uri,
+			.name = views[i].name,
+			.description = views[i].description,
+			.mime_type = "application/json",
+			.flags = session->shared ? ROGER_MCP_BLOCKING : 0,
+			.read = read_view,
+			.complete = views[i].complete,
+			.data = session,
+		};
 
-		resource.mime_type = json_type;
-		resource.data = session;
-		resource.flags = session->shared ? ROGER_MCP_BLOCKING : 0;
 		r = roger_mcp_add_resource(session->server, &resource, err);
 	}
 	for (i = 0; i < sizeof prompts / sizeof *prompts && r == ROGER_MCP_OK; i++) {
