@@ -120,13 +120,14 @@ void mcp_add_page(struct roger_mcp_call *call, struct cli_page *page);
 
 /*
  * Print a reply as JSON that ends with a NUL, for a model: with the sentence that says
- * whose words the messages are, and the damage of the workspace.  shown: how many
+ * whose words the messages are, and the damage of the workspace.  members: the only ones of
+ * each message; NULL: all.  shown: how many
  * messages are in the text of the result; 0: print all without their texts.  The
  * messages of the reply are cut to that.
  */
 RG_CHECKED bool mcp_print_reply(struct rg_buf *json, const struct roger *roger,
-				const struct roger_op *op, void *reply, size_t shown,
-				struct rg_arena *arena);
+				const struct roger_op *op, void *reply, const char *const *members,
+				size_t shown, struct rg_arena *arena);
 
 /* Register all tools, and then the views.  Tools of a shared session run on threads. */
 RG_CHECKED int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err);

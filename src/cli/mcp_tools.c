@@ -235,21 +235,10 @@ static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 	rg_json_add_string(json, (struct roger_str){ page.text, page.length });
 }
 
-/* Add the damage of the workspace to the end of the JSON object, if there is any. */
-static void add_damage(const struct roger *roger, struct rg_buf *json)
-{
-	if (!*roger_damage(roger) || !json->length)
-		return;
-	json->length--;
-	cli_add_damage(roger, json);
-	rg_buf_add_char(json, '}');
-}
-
 /* Print these members of each message, and nothing that its sender wrote. */
-static bool print_members(struct rg_buf *json, const struct roger *roger,
-			  const struct roger_message_list *messages, const char *const *members)
+static void print_members(struct rg_buf *json, const struct roger_message_list *messages,
+			  const char *const *members)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
 	struct roger_record record = *cli_item_record("list");
 	struct roger_field fields[MEMBERS_MAX + 1] = { 0 };
 	size_t count = 0, i;
@@ -258,29 +247,32 @@ static bool print_members(struct rg_buf *json, const struct roger *roger,
 		if (rg_enum_find(members, rg_str(record.fields->name)) >= 0)
 			fields[count++] = *record.fields;
 	record.fields = fields;
-	rg_buf_add_text(&plain, "{\"messages\":[");
+	rg_buf_add_text(json, "{\"messages\":[");
 	for (i = 0; i < messages->count; i++) {
-		rg_buf_add_text(&plain, i ? "," : "");
-		rg_words_encode(&record, &messages->items[i], &plain);
+		rg_buf_add_text(json, i ? "," : "");
+		rg_words_encode(&record, &messages->items[i], json);
 	}
-	rg_buf_add_text(&plain, "]}");
-	add_damage(roger, &plain);
-	rg_buf_add_escaped(json, RG_IN_JSON, rg_buf_str(&plain));
-	rg_buf_add_char(json, 0);
-	return !plain.failed && !json->failed;
+	rg_buf_add_text(json, "]}");
 }
 
 bool mcp_print_reply(struct rg_buf *json, const struct roger *roger, const struct roger_op *op,
-		     void *reply, size_t shown, struct rg_arena *arena)
+		     void *reply, const char *const *members, size_t shown, struct rg_arena *arena)
 {
 	struct roger_message_list *messages = messages_of(op, reply);
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
-	size_t count = messages ? messages->count : 0;
+	size_t count = messages && !members ? messages->count : 0;
 
 	if (count && !cut_messages(messages, shown, arena))
 		return false;
-	rg_words_encode(op->reply, reply, &plain);
-	add_damage(roger, &plain);
+	if (members)
+		print_members(&plain, messages, members);
+	else
+		rg_words_encode(op->reply, reply, &plain);
+	if (*roger_damage(roger) && plain.length) {
+		plain.length--;
+		cli_add_damage(roger, &plain);
+		rg_buf_add_char(&plain, '}');
+	}
 	if (plain.failed)
 		return false;
 	if (count) {
@@ -307,7 +299,6 @@ static void answer_call(struct mcp_tool *tool, const struct roger *roger,
 			struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
-	const char *const *members = tool->words->members;
 	struct cli_page page;
 
 	tool->reply = reply;
@@ -319,8 +310,8 @@ static void answer_call(struct mcp_tool *tool, const struct roger *roger,
 		cli_print_damage(page.to, roger);
 		mcp_add_page(call, &page);
 	}
-	if (members ? print_members(&json, roger, messages_of(op, reply), members)
-		    : mcp_print_reply(&json, roger, op, reply, tool->session->shown, arena))
+	if (mcp_print_reply(&json, roger, op, reply, tool->words->members, tool->session->shown,
+			    arena))
 		roger_mcp_set_structured(call, json.data);
 	else
 		roger_mcp_fail(call, "out of memory; ask for less");

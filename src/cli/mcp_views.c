@@ -135,7 +135,7 @@ static void read_view(struct roger_mcp_call *call, void *session)
 	if (!roger)
 		return;
 	r = request && reply ? roger_call(roger, op, request, reply, &err) : rg_fail_memory(&err);
-	if (r == ROGER_OK && mcp_print_reply(&json, roger, op, reply, VIEW_LIMIT, arena))
+	if (r == ROGER_OK && mcp_print_reply(&json, roger, op, reply, NULL, VIEW_LIMIT, arena))
 		roger_mcp_add_text(call, json.data);
 	else if (r == ROGER_OK)
 		roger_mcp_fail(call, "out of memory");
