@@ -169,25 +169,98 @@ CLI_COMMAND(why, "why", .print = print_why);
 
 /* ---------------------------------------------------------------- report -- */
 
-/* Print a number; its name begins with a blank if it is a part of the one above. */
-static void print_number(const char *name, int64_t number, enum cli_style style)
-{
-	fprintf(cli_out, "%-28s %s%12lld%s\n", name, number ? cli_style(style) : "",
-		(long long)number, number ? cli_style(CLI_PLAIN) : "");
-}
+/* A row of the report; its name begins with a blank if it is a part of the one above. */
+struct figure {
+	const char *name;
+	enum { NUMBER, SPAN, RATE, CAUSES, TITLE } kind;
+	size_t at; /* in the reply; a part whose title has a number is left out where that is 0 */
+	enum cli_style style; /* of a number that is not 0 */
+};
+#define AT(member) offsetof(struct roger_report_reply, member)
 
-static void print_span(const char *name, int64_t ms)
-{
-	char span[32] = "-";
-
-	if (ms != ROGER_UNKNOWN)
-		rg_clock_print_span(ms, span);
-	fprintf(cli_out, "%-28s %12s\n", name, span);
-}
+static const struct figure figures[] = {
+	{ "messages", TITLE },
+	{ "sent", NUMBER, AT(messages) },
+	{ "  looked at", NUMBER, AT(looked) },
+	{ "  read", NUMBER, AT(read) },
+	{ "  acknowledged", NUMBER, AT(acknowledged) },
+	{ "  unread", NUMBER, AT(unread), CLI_YELLOW },
+	{ "wakes attempted", NUMBER, AT(wakes) },
+	{ "  failed", NUMBER, AT(failed_wakes), CLI_YELLOW },
+	{ "time to first look: median", SPAN, AT(look_p50_ms) },
+	{ "  p95", SPAN, AT(look_p95_ms) },
+	{ "time to read: median", SPAN, AT(latency_p50_ms) },
+	{ "  p95", SPAN, AT(latency_p95_ms) },
+	{ "  longest", SPAN, AT(latency_max_ms) },
+	{ "sends, with a key or without", TITLE },
+	{ "attempts", NUMBER, AT(attempts) },
+	{ "  delivered", NUMBER, AT(delivered), CLI_GREEN },
+	{ "    late", NUMBER, AT(late), CLI_YELLOW },
+	{ "  timed out", NUMBER, AT(timeouts), CLI_YELLOW },
+	{ "  pending", NUMBER, AT(pending) },
+	{ "  refused", NUMBER, AT(errors), CLI_RED },
+	{ "because", CAUSES, AT(refused_by_cause) },
+	{ "delivered, of attempts", RATE, AT(delivery_permille) },
+	{ "  of messages", RATE, AT(message_permille) },
+	{ "retries", NUMBER, AT(retries) },
+	{ "duplicates prevented", NUMBER, AT(duplicates) },
+	{ "refused for their key", NUMBER, AT(conflicts), CLI_YELLOW },
+	{ "senders that pause now", NUMBER, AT(breakers), CLI_RED },
+	{ "dead letters", TITLE, AT(dead_letters) },
+	{ "given up", NUMBER, AT(dead_letters), CLI_RED },
+	{ "  undelivered", NUMBER, AT(undelivered), CLI_RED },
+	{ "  read after all", NUMBER, AT(dead_read) },
+	{ "  redelivered", NUMBER, AT(redelivered) },
+	{ "  stale", NUMBER, AT(stale) },
+	{ "because", CAUSES, AT(dead_by_cause) },
+	{ "to", CAUSES, AT(dead_by_recipient) },
+	{ "runs", TITLE, AT(runs) },
+	{ "dispatched", NUMBER, AT(runs) },
+	{ "  running", NUMBER, AT(active) },
+	{ "  overdue", NUMBER, AT(suspect), CLI_YELLOW },
+	{ "  finished, result unread", NUMBER, AT(not_forwarded), CLI_YELLOW },
+	{ "  done", NUMBER, AT(completed), CLI_GREEN },
+	{ "  done, recovered", NUMBER, AT(recovered), CLI_GREEN },
+	{ "  failed, lost or given up", NUMBER, AT(blocked), CLI_RED },
+	{ "child succeeded", NUMBER, AT(succeeded_runs), CLI_GREEN },
+	{ "  failed", NUMBER, AT(failed_runs), CLI_RED },
+	{ "  killed", NUMBER, AT(killed_runs), CLI_RED },
+	{ "  timed out", NUMBER, AT(timed_out_runs), CLI_RED },
+	{ "  ended unseen", NUMBER, AT(unknown_runs), CLI_YELLOW },
+	{ "late", NUMBER, AT(late_runs), CLI_YELLOW },
+	{ "lost", NUMBER, AT(lost_runs), CLI_RED },
+	{ "recovery attempts", NUMBER, AT(recoveries) },
+};
 
 static void print_title(const char *title)
 {
 	cli_say("\n%S%s%.\n", CLI_BOLD, title);
+}
+
+static void print_figure(const struct figure *figure, const void *at)
+{
+	const int64_t number = figure->kind == CAUSES ? 0 : *(const int64_t *)at;
+	const struct roger_figure_list *causes = at;
+	char text[32] = "-";
+	size_t i;
+
+	for (i = 0; figure->kind == CAUSES && i < causes->count; i++)
+		cli_say("  %s %*t %12d\n", figure->name, 25 - (int)strlen(figure->name),
+			causes->items[i].name, causes->items[i].count);
+	if (figure->kind == CAUSES)
+		return;
+	if (figure->kind == NUMBER)
+		snprintf(text, sizeof text, "%lld", (long long)number);
+	else if (figure->kind == SPAN && number != ROGER_UNKNOWN)
+		rg_clock_print_span(number, text);
+	else if (number != ROGER_UNKNOWN)
+		snprintf(text, sizeof text, "%lld.%lld%%", (long long)number / 10,
+			 (long long)number % 10);
+	/* The sign of a rate stands behind the column. */
+	fprintf(cli_out, "%-28s %s%*s%s\n", figure->name,
+		figure->style && number ? cli_style(figure->style) : "",
+		figure->kind == RATE ? 13 : 12, text,
+		figure->style && number ? cli_style(CLI_PLAIN) : "");
 }
 
 static void print_range(const struct roger_report_reply *reply)
@@ -200,93 +273,6 @@ static void print_range(const struct roger_report_reply *reply)
 	for (i = 0; i < reply->cycles.count; i++)
 		cli_say("%s%t", i ? ", " : ", cycle ", reply->cycles.items[i]);
 	cli_say("%.\n");
-}
-
-static void print_messages(const struct roger_report_reply *reply)
-{
-	print_title("messages");
-	print_number("sent", reply->messages, CLI_PLAIN);
-	print_number("  looked at", reply->looked, CLI_PLAIN);
-	print_number("  read", reply->read, CLI_PLAIN);
-	print_number("  acknowledged", reply->acknowledged, CLI_PLAIN);
-	print_number("  unread", reply->unread, CLI_YELLOW);
-	print_number("wakes attempted", reply->wakes, CLI_PLAIN);
-	print_number("  failed", reply->failed_wakes, CLI_YELLOW);
-	print_span("time to first look: median", reply->look_p50_ms);
-	print_span("  p95", reply->look_p95_ms);
-	print_span("time to read: median", reply->latency_p50_ms);
-	print_span("  p95", reply->latency_p95_ms);
-	print_span("  longest", reply->latency_max_ms);
-}
-
-static void print_rate(const char *name, int64_t permille)
-{
-	if (permille == ROGER_UNKNOWN)
-		fprintf(cli_out, "%-28s %12s\n", name, "-");
-	else
-		fprintf(cli_out, "%-28s %10lld.%lld%%\n", name, (long long)permille / 10,
-			(long long)permille % 10);
-}
-
-static void print_figures(const char *before, const struct roger_figure_list *figures)
-{
-	size_t i;
-
-	for (i = 0; i < figures->count; i++)
-		cli_say("  %s %*t %12d\n", before, 25 - (int)strlen(before), figures->items[i].name,
-			figures->items[i].count);
-}
-
-static void print_attempts(const struct roger_report_reply *reply)
-{
-	print_title("sends, with a key or without");
-	print_number("attempts", reply->attempts, CLI_PLAIN);
-	print_number("  delivered", reply->delivered, CLI_GREEN);
-	print_number("    late", reply->late, CLI_YELLOW);
-	print_number("  timed out", reply->timeouts, CLI_YELLOW);
-	print_number("  pending", reply->pending, CLI_PLAIN);
-	print_number("  refused", reply->errors, CLI_RED);
-	print_figures("because", &reply->refused_by_cause);
-	print_rate("delivered, of attempts", reply->delivery_permille);
-	print_rate("  of messages", reply->message_permille);
-	print_number("retries", reply->retries, CLI_PLAIN);
-	print_number("duplicates prevented", reply->duplicates, CLI_PLAIN);
-	print_number("refused for their key", reply->conflicts, CLI_YELLOW);
-	print_number("senders that pause now", reply->breakers, CLI_RED);
-}
-
-static void print_letters(const struct roger_report_reply *reply)
-{
-	print_title("dead letters");
-	print_number("given up", reply->dead_letters, CLI_RED);
-	print_number("  undelivered", reply->undelivered, CLI_RED);
-	print_number("  read after all", reply->dead_read, CLI_PLAIN);
-	print_number("  redelivered", reply->redelivered, CLI_PLAIN);
-	print_number("  stale", reply->stale, CLI_PLAIN);
-	print_figures("because", &reply->dead_by_cause);
-	print_figures("to", &reply->dead_by_recipient);
-	if (reply->alarm)
-		cli_say("%Salarm: too many in one cycle%.\n", CLI_RED);
-}
-
-static void print_runs(const struct roger_report_reply *reply)
-{
-	print_title("runs");
-	print_number("dispatched", reply->runs, CLI_PLAIN);
-	print_number("  running", reply->active, CLI_PLAIN);
-	print_number("  overdue", reply->suspect, CLI_YELLOW);
-	print_number("  finished, result unread", reply->not_forwarded, CLI_YELLOW);
-	print_number("  done", reply->completed, CLI_GREEN);
-	print_number("  done, recovered", reply->recovered, CLI_GREEN);
-	print_number("  failed, lost or given up", reply->blocked, CLI_RED);
-	print_number("child succeeded", reply->succeeded_runs, CLI_GREEN);
-	print_number("  failed", reply->failed_runs, CLI_RED);
-	print_number("  killed", reply->killed_runs, CLI_RED);
-	print_number("  timed out", reply->timed_out_runs, CLI_RED);
-	print_number("  ended unseen", reply->unknown_runs, CLI_YELLOW);
-	print_number("late", reply->late_runs, CLI_YELLOW);
-	print_number("lost", reply->lost_runs, CLI_RED);
-	print_number("recovery attempts", reply->recoveries, CLI_PLAIN);
 }
 
 static void print_agents(const struct roger_agent_figures_list *agents)
@@ -307,14 +293,22 @@ static void print_agents(const struct roger_agent_figures_list *agents)
 static void print_report(const struct cli_run *run)
 {
 	const struct roger_report_reply *reply = run->reply;
+	const struct figure *figure, *end = figures + sizeof figures / sizeof *figures;
+	bool told = true;
 
 	print_range(reply);
-	print_messages(reply);
-	print_attempts(reply);
-	if (reply->dead_letters)
-		print_letters(reply);
-	if (reply->runs)
-		print_runs(reply);
+	for (figure = figures; figure < end; figure++) {
+		const void *at = (const char *)reply + figure->at;
+
+		if (figure->kind == TITLE)
+			told = !figure->at || *(const int64_t *)at;
+		if (told && figure->kind == TITLE)
+			print_title(figure->name);
+		else if (told)
+			print_figure(figure, at);
+	}
+	if (reply->alarm)
+		cli_say("%Salarm: too many dead letters in one cycle%.\n", CLI_RED);
 	if (reply->concerns.count)
 		print_title("needs attention now");
 	print_concerns(&reply->concerns, STATUS_LINES);
