@@ -6,7 +6,6 @@
 
 static void print_sends(const struct cli_run *run)
 {
-	const struct roger_sends_request *asked = run->request;
 	const struct roger_sends_reply *reply = run->reply;
 	struct cli_grid grid = { .arena = run->arena, .columns = 7 };
 	const struct roger_attempt *attempt = reply->attempts.items;
@@ -34,12 +33,7 @@ static void print_sends(const struct cli_run *run)
 			rg_attempt_outcome_names[reply->purged.items[i].outcome],
 			reply->purged.items[i].attempts, reply->purged.items[i].cycle);
 	if (!reply->attempts.count && !reply->purged.count)
-		cli_say(asked->from.length || asked->to.length || asked->task.length ||
-					asked->key.length || asked->message.length ||
-					asked->cycle.length || asked->outcome || asked->since_ms ||
-					asked->until_ms
-				? "no entry fits\n"
-				: "nothing was sent\n");
+		cli_say("no entry fits\n");
 	if (reply->more)
 		cli_say("... and more; see --limit and --newest\n");
 }

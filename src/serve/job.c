@@ -405,7 +405,6 @@ static void answer_early(struct serve_job *job)
 		serve_give_key(job);
 	(job->pool == SERVE_SLOW && job->replay ? say_under_way : say_late)(job, &answer);
 	serve_send(job->http, &answer);
-	rg_buf_deinit(&answer.body);
 	job->http = NULL;
 	job->finish = NULL;
 	job->late = true;

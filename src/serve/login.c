@@ -167,7 +167,6 @@ void serve_on_session(struct serve *serve, struct evhttp_request *request,
 
 	print_session(serve, caller, &answer);
 	serve_send(request, &answer);
-	rg_buf_deinit(&answer.body);
 }
 
 /* -------------------------------------------------------------------- login -- */

@@ -115,6 +115,7 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 		serve_reply(request, answer->status);
 	else
 		serve_head_refuse(request, answer->status, reason_of(answer->status));
+	rg_buf_deinit(&answer->body);
 }
 
 void serve_refuse(struct evhttp_request *request, int status, const char *kind, bool closes,
@@ -129,7 +130,6 @@ void serve_refuse(struct evhttp_request *request, int status, const char *kind, 
 	va_end(arguments);
 	serve_problem(&answer, status, 0, kind, &err);
 	serve_send(request, &answer);
-	rg_buf_deinit(&answer.body);
 }
 
 /* -------------------------------------------------------------------- gate -- */
@@ -314,7 +314,6 @@ static void refuse_elsewhere(struct evhttp_request *request)
 		"again");
 	serve_fail(&answer, ROGER_EENGINE, &err);
 	serve_send(request, &answer);
-	rg_buf_deinit(&answer.body);
 }
 
 /* Find the caller; false: the request was refused. */
@@ -570,7 +569,6 @@ static void answer_text(struct evhttp_request *request, const char *type,
 
 	print(&answer.body);
 	serve_send(request, &answer);
-	rg_buf_deinit(&answer.body);
 }
 
 /* The loop is alive. */

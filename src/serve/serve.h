@@ -93,6 +93,7 @@ struct serve_answer {
 /* Print an error as RFC 9457 has it; code 0: an error of HTTP alone, named by kind. */
 void serve_problem(struct serve_answer *answer, int status, int code, const char *kind,
 		   const struct roger_err *err);
+/* Send an answer, and free its body. */
 void serve_send(struct evhttp_request *request, struct serve_answer *answer);
 void serve_refuse(struct evhttp_request *request, int status, const char *kind, bool closes,
 		  const char *format, ...) RG_PRINTF(5, 6);
