@@ -133,7 +133,7 @@ struct remote_request {
 
 struct remote_answer {
 	long status;
-	bool chunked, sized; /* so the end of the body is known */
+	bool sized; /* the end of the body is known */
 	bool too_long;
 	struct rg_buf body;
 };

@@ -2,7 +2,8 @@
  * socket - a request over a unix socket, or to a port of this machine: no TLS, no proxy.
  *
  * The server is roger's, so its answers are read as it writes them: a head, then a body of a
- * stated length or in chunks.  Anything else is a broken answer.
+ * stated length.  Anything else is a broken answer.  In HTTP/1.0 nothing comes in chunks, and the
+ * lines of a stream come as they are.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -157,12 +158,11 @@ static bool read_more(const struct remote *remote, struct line_in *line, int64_t
 
 	while (room) {
 		got = recv(line->fd, room, READ_BYTES, 0);
-		if (got > 0)
-			line->in.length += (size_t)got;
-		if (got > 0 || got == 0)
+		line->in.length += got > 0 ? (size_t)got : 0;
+		if (got >= 0)
 			return got > 0;
-		if ((errno != EAGAIN && errno != EINTR) ||
-		    (remote && !wait_for(remote, line->fd, POLLIN, until_ms)) || !remote)
+		if ((errno != EAGAIN && errno != EINTR) || !remote ||
+		    !wait_for(remote, line->fd, POLLIN, until_ms))
 			return false;
 	}
 	return false;
@@ -216,33 +216,17 @@ static bool read_bytes(const struct remote *remote, struct line_in *line, size_t
 	return true;
 }
 
-static bool read_chunks(const struct remote *remote, struct line_in *line,
-			struct remote_answer *answer, int64_t until_ms)
-{
-	const char *text;
-	size_t size;
-
-	do {
-		text = read_line(remote, line, until_ms);
-		size = text ? strtoul(text, NULL, 16) : 0;
-		if (!text || !read_bytes(remote, line, size, answer, until_ms) ||
-		    !read_line(remote, line, until_ms))
-			return false;
-	} while (size);
-	return true;
-}
-
 /* ------------------------------------------------------------------ asking -- */
 
 static bool print_head(const struct remote *remote, const struct remote_request *request,
-		       const char *version, struct rg_buf *out)
+		       struct rg_buf *out)
 {
 	const struct remote_place *place = remote->place;
 
 	rg_buf_printf(out,
-		      "%s %s%s HTTP/%s\r\nHost: %s%s%s\r\nUser-Agent: roger/" ROGER_VERSION
-		      "\r\nAccept: application/json\r\n",
-		      request->body.data ? "POST" : "GET", place->path, request->path, version,
+		      "%s %s%s HTTP/1.0\r\nHost: %s%s%s\r\nUser-Agent: roger/" ROGER_VERSION
+		      "\r\nAccept: application/json\r\nConnection: keep-alive\r\n",
+		      request->body.data ? "POST" : "GET", place->path, request->path,
 		      *place->socket ? "localhost" : place->host, *place->socket ? "" : ":",
 		      *place->socket ? "" : place->port);
 	if (*place->token)
@@ -263,35 +247,23 @@ static bool print_head(const struct remote *remote, const struct remote_request 
 static bool read_answer(const struct remote *remote, struct line_in *line,
 			struct remote_answer *answer, int64_t until_ms)
 {
-	const char *text;
+	const char *text = read_line(remote, line, until_ms);
+	bool keeps = false, good;
 	size_t length = 0;
-	bool closes = false, good;
 
-	do {
-		text = read_line(remote, line, until_ms);
-		if (!text || strncmp(text, "HTTP/1.", 7) != 0 || strlen(text) < 12)
-			return false;
-		answer->status = strtol(text + 9, NULL, 10);
-		answer->sized = answer->chunked = false;
-		while ((text = read_line(remote, line, until_ms)) && *text) {
-			if (strncasecmp(text, "content-length:", 15) == 0) {
-				answer->sized = true;
-				length = strtoul(text + 15, NULL, 10);
-			} else if (strncasecmp(text, "transfer-encoding:", 18) == 0) {
-				answer->chunked = true;
-			} else if (strncasecmp(text, "connection: close", 17) == 0) {
-				closes = true;
-			}
+	if (!text || strncmp(text, "HTTP/1.", 7) != 0 || strlen(text) < 12)
+		return false;
+	answer->status = strtol(text + 9, NULL, 10);
+	answer->sized = answer->status == 204 || answer->status == 304;
+	while ((text = read_line(remote, line, until_ms)) && *text) {
+		if (strncasecmp(text, "content-length:", 15) == 0) {
+			answer->sized = true;
+			length = strtoul(text + 15, NULL, 10);
 		}
-		if (!text)
-			return false;
-	} while (answer->status == 100);
-	if (answer->status == 204 || answer->status == 304)
-		answer->sized = true;
-	good = answer->chunked ? read_chunks(remote, line, answer, until_ms)
-	       : answer->sized ? read_bytes(remote, line, length, answer, until_ms)
-			       : false;
-	if (closes || !good)
+		keeps |= strncasecmp(text, "connection: keep-alive", 22) == 0;
+	}
+	good = text && answer->sized && read_bytes(remote, line, length, answer, until_ms);
+	if (!keeps || !good)
 		hang_up(line);
 	return good;
 }
@@ -337,7 +309,7 @@ static enum remote_outcome ask_over_socket(struct remote *remote,
 	struct line_in *line = remote->connection;
 	char byte;
 
-	if (!print_head(remote, request, "1.1", &out)) {
+	if (!print_head(remote, request, &out)) {
 		rg_fail_memory(err);
 		return REMOTE_NEVER;
 	}
@@ -368,8 +340,7 @@ static void *begin_stream(struct remote *remote, const char *last)
 
 	if (!line)
 		return NULL;
-	/* In HTTP/1.0 there are no chunks: the lines of the stream come as they are. */
-	if (print_head(remote, &request, "1.0", &out) && *last) {
+	if (print_head(remote, &request, &out) && *last) {
 		out.length -= 2;
 		rg_buf_printf(&out, "%s\r\n\r\n", last);
 	}

@@ -22,11 +22,9 @@ static size_t take_header(char *line, size_t size, size_t count, void *exchange_
 
 	/* Another head follows one that only said to go on. */
 	if (length > 5 && strncmp(line, "HTTP/", 5) == 0)
-		answer->chunked = answer->sized = false;
-	if (length > 15 && strncasecmp(line, "content-length:", 15) == 0)
-		answer->sized = true;
-	if (length > 18 && strncasecmp(line, "transfer-encoding:", 18) == 0)
-		answer->chunked = true;
+		answer->sized = false;
+	answer->sized |= (length > 15 && strncasecmp(line, "content-length:", 15) == 0) ||
+			 (length > 18 && strncasecmp(line, "transfer-encoding:", 18) == 0);
 	return length;
 }
 
@@ -250,7 +248,7 @@ static enum remote_outcome judge_exchange(struct remote *remote, CURLcode code,
 
 	curl_easy_getinfo(own->curl, CURLINFO_REQUEST_SIZE, &sent);
 	curl_easy_getinfo(own->curl, CURLINFO_RESPONSE_CODE, &answer->status);
-	if (code == CURLE_OK && (answer->sized || answer->chunked))
+	if (code == CURLE_OK && answer->sized)
 		return REMOTE_ANSWERED;
 	if (code == CURLE_OK) {
 		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: its answer broke off",
