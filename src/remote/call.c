@@ -76,60 +76,6 @@ void remote_print_request(const struct roger_record *record, const void *request
 	rg_buf_add_char(out, '}');
 }
 
-/* Print a value as a command line would have it. */
-static void print_value(const struct roger_field *field, const void *at, struct rg_buf *out)
-{
-	int64_t number = 0;
-	char text[32];
-
-	if (field->kind == ROGER_INT || field->kind == ROGER_SPAN || field->kind == ROGER_TIME ||
-	    field->kind == ROGER_INSTANT)
-		number = *(const int64_t *)at;
-	switch (field->kind) {
-	case ROGER_INT:
-		rg_buf_add_int(out, number < 0 ? 0 : number);
-		break;
-	case ROGER_SPAN:
-		rg_buf_printf(out, "%lldms", (long long)number);
-		break;
-	case ROGER_TIME:
-	case ROGER_INSTANT:
-		rg_clock_print_utc(number, text);
-		rg_buf_add_text(out, text);
-		break;
-	case ROGER_BOOL:
-		rg_buf_add_text(out, field->flags & ROGER_NEGATED ? "false" : "true");
-		break;
-	case ROGER_ENUM:
-		rg_buf_add_text(out, field->names[*(const int *)at]);
-		break;
-	default:
-		rg_buf_add_escaped(out, RG_IN_ADDRESS, *(const struct roger_str *)at);
-	}
-}
-
-static void print_query(const struct roger_record *record, const void *request, struct rg_buf *out)
-{
-	const struct roger_field *field;
-	const struct roger_strs *texts;
-	size_t i, count;
-	char between = '?';
-
-	for (field = record->fields; field->name; field++) {
-		if (rg_field_unset(field, request))
-			continue;
-		texts = field->kind == ROGER_TEXTS ? rg_field_at(field, request) : NULL;
-		for (i = 0, count = texts ? texts->count : 1; i < count; i++) {
-			rg_buf_printf(out, "%c%s=", between, field->name);
-			if (texts)
-				rg_buf_add_escaped(out, RG_IN_ADDRESS, texts->items[i]);
-			else
-				print_value(field, rg_field_at(field, request), out);
-			between = '&';
-		}
-	}
-}
-
 /* ----------------------------------------------------------------- keys -- */
 
 /* A call under way. */
@@ -317,10 +263,11 @@ static int ask_server(const struct call *call, int64_t wait_ms, struct roger_err
 	int r;
 
 	rg_buf_printf(&path, "/v1/%s", call->op->name);
-	if (writes)
-		remote_print_request(call->op->request, call->request, &body);
-	else
-		print_query(call->op->request, call->request, &path);
+	remote_print_request(call->op->request, call->request, &body);
+	if (!writes && body.length > strlen("{}")) {
+		rg_buf_add_text(&path, "?json=");
+		rg_buf_add_escaped(&path, RG_IN_ADDRESS, rg_buf_str(&body));
+	}
 	rg_buf_add_char(&path, '\0');
 	if (path.failed || body.failed)
 		return rg_fail_memory(err);

@@ -95,6 +95,24 @@ static int check_once(const struct evkeyvalq *pairs, const struct evkeyval *pair
 					       "member '%.64s' comes twice", pair->key);
 }
 
+static int read_object(struct serve_job *job, struct roger_str text, struct roger_err *err)
+{
+	const struct rg_json *json;
+	int r;
+
+	if (!rg_arena_copy(job->arena, text, &text))
+		return rg_fail_memory(err);
+	r = rg_json_read_within(text, job->arena, &json, err);
+	if (r < 0)
+		return r;
+	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
+		return rg_fail(err, ROGER_EDATA, 0, "expected the request as a JSON object");
+	(void)rg_old_member();
+	r = rg_words_decode(job->verb->request, rg_json_root(json), job->request, job->arena, err);
+	job->answer.old = rg_old_member();
+	return r;
+}
+
 int serve_read_query(struct serve_job *job, const char *query, struct roger_err *err)
 {
 	const struct roger_field *field;
@@ -109,6 +127,12 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected a query of the form name=value&...");
 	TAILQ_FOREACH(pair, &pairs, next)
 	{
+		/* Alone: the whole request, as roger itself asks. */
+		if (strcmp(pair->key, "json") == 0 && pair == TAILQ_FIRST(&pairs) &&
+		    !TAILQ_NEXT(pair, next)) {
+			r = read_object(job, rg_str(pair->value), err);
+			break;
+		}
 		field = find_member(job->verb->request, pair->key, err);
 		r = field ? set_member(job, field, rg_str(pair->value), err) : ROGER_EUSAGE;
 		if (r == ROGER_OK && field->kind != ROGER_TEXTS)
@@ -123,27 +147,14 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_err *err)
 {
 	const struct roger_field *field = rg_find_flag(job->verb->request, ROGER_SELF);
-	const struct rg_json *json;
-	struct roger_str kept;
-	int r;
 
-	if (!rg_arena_copy(job->arena, body.length ? body : RG_STR("{}"), &kept))
-		return rg_fail_memory(err);
-	r = rg_json_read_within(kept, job->arena, &json, err);
-	if (r < 0)
-		return r;
-	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
-		return rg_fail(err, ROGER_EDATA, 0, "expected the request as a JSON object");
 	/* The caller need not name itself: the token does. */
 	if (field &&
 	    (job->caller.right == RG_ACT || job->caller.how == RG_BY_LOGIN ||
 	     (field->flags & ROGER_REQUIRED)) &&
 	    !rg_name_is_pattern(rg_str(job->caller.name)))
 		*(struct roger_str *)rg_field_at(field, job->request) = rg_str(job->caller.name);
-	(void)rg_old_member();
-	r = rg_words_decode(job->verb->request, rg_json_root(json), job->request, job->arena, err);
-	job->answer.old = rg_old_member();
-	return r;
+	return read_object(job, body.length ? body : RG_STR("{}"), err);
 }
 
 /* Has the request its own key, or parts of one?  Then the header's key is for its tries. */

@@ -5,6 +5,7 @@ line, keys through kills, tags, events without a gap and without a double, metri
 import random
 import threading
 import time
+import urllib.parse
 
 import lib_metrics
 import lib_schema
@@ -67,6 +68,10 @@ equal("every verb can be called by the document, and answers as it says", wrong,
 check("all of them", called > 40, called)
 ours, theirs = server.get("/v1/list?issue=app")[2], json.loads(roger("list", "--issue", "app", "--json").stdout)
 equal("a reply is that of --json", ours, theirs)
+whole = server.get("/v1/list?json=" + urllib.parse.quote(json.dumps({"issue": "app"})))[2]
+equal("a query may be the whole request as JSON", whole, theirs)
+equal("alone", server.get("/v1/list?json=%7B%7D&issue=app")[0], 400)
+equal("and an object", server.get("/v1/list?json=5")[0], 422)
 equal("a member may be repeated", len(server.get(f"/v1/show?ids={ID}&ids={ID}")[2]["messages"]) >= 1, True)
 status, _, reply = server.get("/v1/list?to=al&limit=1&to=bob")
 equal("but not one that is no list", (status, reply["member"], reply["detail"]), (400, "to", "member 'to' comes twice"))
