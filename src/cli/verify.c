@@ -1,6 +1,7 @@
 /* verify, doctor, seal: is everything as it should be, and can that be proved? */
 #include "cli/command.h"
 #include "cli/input.h"
+#include "data/finding.h"
 #include "data/record.h"
 
 enum { SEAL_BYTES_MAX = 64 << 20, KEY_BYTES_MAX = 4096 };
@@ -11,27 +12,6 @@ static void print_place(enum cli_style style, struct roger_str file, int64_t lin
 }
 
 /* ---------------------------------------------------------------- verify -- */
-
-static bool is_damage(int kind)
-{
-	switch ((enum roger_finding_kind)kind) {
-	case ROGER_STRAY:
-	case ROGER_FOREIGN:
-	case ROGER_TORN:
-	case ROGER_CHANGED:
-	case ROGER_PURGED:
-	case ROGER_ACCEPTED:
-		return false;
-	case ROGER_ALTERED:
-	case ROGER_UNREADABLE:
-	case ROGER_TRUNCATED:
-	case ROGER_MISSING:
-	case ROGER_OTHER_KEY:
-	case ROGER_REWRITTEN:
-		break;
-	}
-	return true;
-}
 
 static void print_journals(const struct roger_journal_list *journals)
 {
@@ -56,8 +36,8 @@ static void print_verify(const struct cli_run *run)
 
 	for (i = 0; i < reply->findings.count; i++) {
 		finding = &reply->findings.items[i];
-		print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file,
-			    finding->line, finding->byte);
+		print_place(rg_finding_is_damage(finding->kind) ? CLI_RED : CLI_YELLOW,
+			    finding->file, finding->line, finding->byte);
 		cli_say("%s%t\n", finding->kind == ROGER_ACCEPTED ? "accepted: " : "",
 			finding->what);
 		accepted += finding->kind == ROGER_ACCEPTED;

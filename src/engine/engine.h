@@ -13,6 +13,7 @@
 #ifndef RG_ENGINE_H
 #define RG_ENGINE_H
 
+#include "data/finding.h"
 #include "facts/history.h"
 #include "facts/watchdog.h"
 #include "host/seal_key.h"
@@ -361,13 +362,6 @@ RG_CHECKED int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_
 				 struct roger_err *err);
 RG_CHECKED int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
 				struct roger_verify_reply *ret_reply, struct roger_err *err);
-
-/* Is this kind of finding damage, not just information? */
-static inline bool rg_finding_is_damage(int kind)
-{
-	return kind == ROGER_ALTERED || kind == ROGER_REWRITTEN || kind == ROGER_UNREADABLE ||
-	       kind == ROGER_TRUNCATED || kind == ROGER_MISSING || kind == ROGER_OTHER_KEY;
-}
 
 /* The findings of a check, at most a thousand.  A file that is gone is reported once. */
 struct rg_findings {
