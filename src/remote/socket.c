@@ -24,8 +24,7 @@ enum { TELL_MS = 500, CONNECT_MS = 5000, QUEUE_MS = 20 };
 
 struct line_in {
 	int fd;
-	struct rg_buf in; /* bytes that were read and not taken */
-	size_t taken;
+	struct rg_buf in; /* what was read of an answer, or of a stream */
 };
 
 /* -------------------------------------------------------------- connecting -- */
@@ -101,7 +100,6 @@ static void hang_up(struct line_in *line)
 	if (line->fd >= 0)
 		close(line->fd);
 	line->fd = -1;
-	line->taken = 0;
 	rg_buf_clear(&line->in);
 }
 
@@ -168,54 +166,6 @@ static bool read_more(const struct remote *remote, struct line_in *line, int64_t
 	return false;
 }
 
-/* Read the next line, without its CR LF; NULL: there is none. */
-static const char *read_line(const struct remote *remote, struct line_in *line, int64_t until_ms)
-{
-	size_t from = line->taken, seen = 0;
-	char *end;
-
-	for (;;) {
-		end = line->in.length > from + seen ? memchr(line->in.data + from + seen, '\n',
-							     line->in.length - from - seen)
-						    : NULL;
-		if (end)
-			break;
-		seen = line->in.length - from;
-		if (seen > HEAD_BYTES_MAX || !read_more(remote, line, until_ms))
-			return NULL;
-	}
-	line->taken = (size_t)(end + 1 - line->in.data);
-	if (end > line->in.data + from && end[-1] == '\r')
-		end--;
-	*end = '\0';
-	return line->in.data + from;
-}
-
-static bool read_bytes(const struct remote *remote, struct line_in *line, size_t count,
-		       struct remote_answer *answer, int64_t until_ms)
-{
-	size_t there;
-
-	while (count) {
-		there = line->in.length - line->taken;
-		if (!there) {
-			line->taken = 0;
-			rg_buf_clear(&line->in);
-			if (!read_more(remote, line, until_ms))
-				return false;
-			continue;
-		}
-		there = there < count ? there : count;
-		rg_buf_add(&answer->body, line->in.data + line->taken, there);
-		line->taken += there;
-		count -= there;
-		answer->too_long |= answer->body.failed;
-		if (answer->too_long)
-			return false;
-	}
-	return true;
-}
-
 /* ------------------------------------------------------------------ asking -- */
 
 static bool print_head(const struct remote *remote, const struct remote_request *request,
@@ -243,29 +193,43 @@ static bool print_head(const struct remote *remote, const struct remote_request 
 	return !out->failed;
 }
 
-/* Read the head and the body; false: the answer broke off. */
+/* Read the head and the body; false: the answer broke off, or is too long. */
 static bool read_answer(const struct remote *remote, struct line_in *line,
 			struct remote_answer *answer, int64_t until_ms)
 {
-	const char *text = read_line(remote, line, until_ms);
-	bool keeps = false, good;
-	size_t length = 0;
+	struct roger_str head, text;
+	size_t from, length = 0;
+	bool keeps = false;
+	const char *end;
 
-	if (!text || strncmp(text, "HTTP/1.", 7) != 0 || strlen(text) < 12)
+	do
+		if (line->in.length > HEAD_BYTES_MAX || !read_more(remote, line, until_ms))
+			return false;
+	while (!(end = memmem(line->in.data, line->in.length, "\r\n\r\n", 4)));
+	head = (struct roger_str){ line->in.data, (size_t)(end - line->in.data) };
+	from = head.length + 4;
+	if (head.length < 12 || strncmp(head.data, "HTTP/1.", 7) != 0)
 		return false;
-	answer->status = strtol(text + 9, NULL, 10);
+	answer->status = strtol(head.data + 9, NULL, 10);
 	answer->sized = answer->status == 204 || answer->status == 304;
-	while ((text = read_line(remote, line, until_ms)) && *text) {
-		if (strncasecmp(text, "content-length:", 15) == 0) {
+	while (rg_str_next_line(&head, &text)) {
+		if (strncasecmp(text.data, "content-length:", 15) == 0) {
 			answer->sized = true;
-			length = strtoul(text + 15, NULL, 10);
+			length = strtoul(text.data + 15, NULL, 10);
 		}
-		keeps |= strncasecmp(text, "connection: keep-alive", 22) == 0;
+		keeps |= strncasecmp(text.data, "connection: keep-alive", 22) == 0;
 	}
-	good = text && answer->sized && read_bytes(remote, line, length, answer, until_ms);
-	if (!keeps || !good)
+	answer->too_long = length > REMOTE_ANSWER_BYTES_MAX;
+	if (!answer->sized || answer->too_long)
+		return false;
+	while (line->in.length - from < length)
+		if (!read_more(remote, line, until_ms))
+			return false;
+	rg_buf_add(&answer->body, line->in.data + from, length);
+	answer->too_long = answer->body.failed;
+	if (!keeps)
 		hang_up(line);
-	return good;
+	return !answer->too_long;
 }
 
 static enum remote_outcome fail_here(const struct remote *remote, int error, struct roger_err *err)
@@ -320,7 +284,6 @@ static enum remote_outcome ask_over_socket(struct remote *remote,
 		line->fd = connect_place(remote->place, request->within_ms);
 	if (line->fd < 0)
 		return fail_here(remote, errno, err);
-	line->taken = 0;
 	rg_buf_clear(&line->in);
 	/* A refusal may come before everything was sent. */
 	(void)send_all(remote, line->fd, rg_buf_str(&out), until_ms);
