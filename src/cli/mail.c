@@ -86,7 +86,7 @@ static void print_state(const struct roger_message *message)
 	if (message->archived_at_ms)
 		cli_say("  %Sarchived: %t%.", CLI_DIM, message->archive_reason);
 	else if (message->claimed_by.length && message->claimed_until_ms > rg_clock_ms())
-		cli_say("  %Sclaimed by %t until %w%.", CLI_YELLOW, message->claimed_by,
+		cli_say("  %Sclaimed by %t, lease ends %w%.", CLI_YELLOW, message->claimed_by,
 			message->claimed_until_ms);
 	else if (message->handed_at_ms && !message->read)
 		cli_say("  %Sin its file since %w, unheard%.", CLI_YELLOW, message->handed_at_ms);

@@ -26,14 +26,13 @@ enum {
 /* Return the word of the client's name that is the name of a tool, or "". */
 static struct roger_str tool_named(const char *client_name)
 {
-	static const char *const tools[] = { "claude", "codex",	 "copilot",
-					     "cursor", "gemini", "opencode" };
+	const char *const *tools = rg_hook_tool_names + 1;
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	size_t length, i;
 
 	for (; *client_name; client_name += length) {
 		length = strspn(client_name, letters);
-		for (i = 0; length && i < sizeof tools / sizeof *tools; i++)
+		for (i = 0; length && tools[i]; i++)
 			if (strlen(tools[i]) == length &&
 			    strncasecmp(client_name, tools[i], length) == 0)
 				return rg_str(tools[i]);

@@ -171,7 +171,7 @@ static void add_claims(struct top *top)
 			message = &top->mail[i].messages.items[j];
 			if (message->claimed_until_ms <= rg_clock_ms())
 				continue;
-			cli_say_to(top->line.to, " %*t holds #%d of %t for %t, until %w",
+			cli_say_to(top->line.to, " %*t holds #%d of %t for %t, lease ends %w",
 				   NAME_COLUMNS, message->claimed_by, message->seq, message->from,
 				   message->to, message->claimed_until_ms);
 			add_row(top, CLAIMS, message->id, message, CLI_CYAN);

@@ -1,5 +1,5 @@
 /*
- * yaml - reading YAML strictly.  The only user of libyaml.
+ * yaml - reading YAML strictly.  The only user of libyaml, which plain lines do without.
  *
  * One document of mappings, lists and scalars, kept as a tree in an arena.  What
  * lets one part of a file change another, or a few bytes expand into many, is

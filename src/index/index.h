@@ -48,7 +48,8 @@ struct rg_entries {
 struct rg_workspace;
 
 /* Create an index of a store's journals in the workspace's data folder.  Opens nothing before the
- * first query.  Leases that end later than the configuration lets them are ignored. */
+ * first query.  Leases that end later than the configuration lets them are ignored.  The workspace
+ * must outlive the index. */
 RG_CHECKED int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 			    struct rg_index **ret_index, struct roger_err *err);
 struct rg_index *rg_index_free(struct rg_index *index);

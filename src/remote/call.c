@@ -212,15 +212,16 @@ static int read_reply(const struct call *call, const struct remote_answer *answe
 	return ROGER_OK;
 }
 
-/* Messages in the outbox are unknown to the server, but matter to whoever asks for the status. */
-static int add_outbox(const struct call *call, struct roger_err *err)
+/* Messages in an outbox are unknown to the server, but matter to whoever asks for the status. */
+static int add_outbox(const struct call *call, bool elsewhere, struct roger_err *err)
 {
 	struct roger_status_reply *reply = call->reply;
 	struct roger_concern *concern;
 	struct remote_outbox outbox;
+	bool kept;
 
-	remote_outbox_look(call->remote, &outbox);
-	if (!outbox.waiting && !outbox.refused)
+	remote_outbox_look(call->remote, elsewhere, &outbox);
+	if (!outbox.waiting && (elsewhere || !outbox.refused))
 		return ROGER_OK;
 	concern = rg_arena_push(call->arena, &reply->concerns.items, &reply->concerns.count,
 				sizeof *concern);
@@ -231,15 +232,26 @@ static int add_outbox(const struct call *call, struct roger_err *err)
 					   .count = outbox.waiting + outbox.refused,
 					   .since_ms = outbox.since_ms };
 	reply->quiet = false;
-	return rg_kept(
-		rg_arena_print(call->arena, &concern->words,
-			       "messages of this machine: %lld wait for a command with their "
-			       "sender's token; %lld refused, which can be removed",
-			       (long long)outbox.waiting, (long long)outbox.refused) &&
-			rg_arena_print(call->arena, &concern->next,
-				       "ls \"${XDG_STATE_HOME:-$HOME/.local/state}/roger/%s\"",
-				       outbox.path),
-		err);
+	kept = elsewhere
+		       ? rg_arena_print(call->arena, &concern->words,
+					"%lld message%s of this machine wait%s for another "
+					"server, %s",
+					(long long)outbox.waiting, rg_plural(outbox.waiting),
+					outbox.waiting == 1 ? "s" : "",
+					*outbox.server ? outbox.server
+						       : "whose address is not known")
+		       : rg_arena_print(call->arena, &concern->words,
+					"messages of this machine: %lld wait for a command with "
+					"their sender's token; %lld refused, which can be removed",
+					(long long)outbox.waiting, (long long)outbox.refused);
+	if (kept && *outbox.server && elsewhere && !strchr(outbox.server, '\''))
+		kept = rg_arena_print(call->arena, &concern->next, "ROGER_SERVER='%s' roger status",
+				      outbox.server);
+	else if (kept)
+		kept = rg_arena_print(call->arena, &concern->next,
+				      "ls \"${XDG_STATE_HOME:-$HOME/.local/state}/roger/%s\"",
+				      outbox.path);
+	return rg_kept(kept, err);
 }
 
 /* ------------------------------------------------------------------ calling -- */
@@ -321,7 +333,9 @@ static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
 	if (r == ROGER_OK)
 		forget_keys(call, given);
 	if (r == ROGER_OK && call->row->outbox)
-		r = add_outbox(call, err);
+		r = add_outbox(call, false, err);
+	if (r == ROGER_OK && call->row->outbox)
+		r = add_outbox(call, true, err);
 	return r;
 }
 

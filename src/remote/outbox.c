@@ -1,9 +1,9 @@
 /*
  * outbox - sends that could not reach their server, on this machine's disk.
  *
- * A folder for each server has a file for each send, named by a number.  It holds the body
- * of the request, with the key that it was first tried with.  The next command that reaches
- * the server sends the files in order, and removes each once the server has said that its
+ * A folder for each server has its address, and a file for each send, named by a number.  It holds
+ * the body of the request, with the key that it was first tried with.  The next command that
+ * reaches the server sends the files in order, and removes each once the server has said that its
  * message is stored.  If a command is killed in between, the send is repeated with its key,
  * which stores nothing twice.
  *
@@ -28,7 +28,8 @@ enum {
 	WITHIN_MS = 60 * 1000,
 	SENDERS_MAX = 64,
 };
-static const char waiting_end[] = ".json", refused_end[] = ".refused", lock_name[] = "lock";
+static const char waiting_end[] = ".json", refused_end[] = ".refused", lock_name[] = "lock",
+		  server_name[] = "server";
 
 /* ------------------------------------------------------------------- folders -- */
 
@@ -227,7 +228,7 @@ static bool print_waiting(const struct remote *remote, char to[120])
 {
 	struct remote_outbox outbox;
 
-	remote_outbox_look(remote, &outbox);
+	remote_outbox_look(remote, false, &outbox);
 	snprintf(to, 120, "%lld message%s in the outbox of this machine still wait%s to be sent",
 		 (long long)outbox.waiting, rg_plural(outbox.waiting),
 		 outbox.waiting == 1 ? "s" : "");
@@ -326,6 +327,8 @@ int remote_queue(struct remote *remote, const struct roger_op *op,
 	if (r == ROGER_OK)
 		r = lock_outbox(folder, RG_LOCK_WAIT_MS, &lock, err);
 	if (r == ROGER_OK)
+		r = rg_file_replace(folder, server_name, rg_str(remote->places->name), false, err);
+	if (r == ROGER_OK)
 		r = store_request(folder, rg_buf_str(&text), arena, err);
 	*ret_key = kept.key;
 	return r;
@@ -333,17 +336,16 @@ int remote_queue(struct remote *remote, const struct roger_op *op,
 
 /* ---------------------------------------------------------------------- looking -- */
 
-void remote_outbox_look(const struct remote *remote, struct remote_outbox *ret)
+/* Look into the outbox with the name that is in `ret`. */
+static void look_into(int above, struct rg_arena *arena, struct remote_outbox *ret)
 {
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf server = { .maximum = sizeof ret->server - 1 };
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	struct roger_strs waiting, refused;
 	struct rg_file_facts facts;
 
-	*ret = (struct remote_outbox){ 0 };
-	remote_print_own(remote, "outbox", ret->path);
-	if (!arena || open_outbox(remote, false, &folder, NULL) < 0 || folder == RG_NO_FILE ||
-	    list_files(folder, waiting_end, arena, &waiting, NULL) < 0 ||
+	if (rg_file_open_below(above, ret->path, false, &folder, NULL) < 0 ||
+	    folder == RG_NO_FILE || list_files(folder, waiting_end, arena, &waiting, NULL) < 0 ||
 	    list_files(folder, refused_end, arena, &refused, NULL) < 0)
 		return;
 	ret->waiting = (int64_t)waiting.count;
@@ -351,4 +353,35 @@ void remote_outbox_look(const struct remote *remote, struct remote_outbox *ret)
 	if (waiting.count &&
 	    rg_file_look(folder, waiting.items[0].data, &facts, NULL) == ROGER_OK && facts.kind)
 		ret->since_ms = facts.changed_ms;
+	if (rg_file_read_all_at(folder, server_name, server.maximum, &server, NULL, NULL) ==
+	    ROGER_OK)
+		snprintf(ret->server, sizeof ret->server, "%.*s", RG_STR_ARGS(rg_buf_str(&server)));
+}
+
+void remote_outbox_look(const struct remote *remote, bool elsewhere, struct remote_outbox *ret)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_file_closep) int above = RG_NO_FILE;
+	struct roger_strs names = { 0 };
+	char own[40];
+	size_t i;
+
+	*ret = (struct remote_outbox){ 0 };
+	remote_print_own(remote, "outbox", own);
+	if (!arena || remote_own_folder(false, &above, NULL) < 0 || above == RG_NO_FILE)
+		return;
+	if (!elsewhere) {
+		memcpy(ret->path, own, sizeof own);
+		look_into(above, arena, ret);
+	} else if (rg_file_list_folder(above, "roger", arena, &names, NULL) < 0) {
+		return;
+	}
+	for (i = 0; i < names.count && !ret->waiting; i++) {
+		if (!rg_str_begins(names.items[i], "outbox-") || rg_str_is(names.items[i], own) ||
+		    names.items[i].length >= sizeof ret->path)
+			continue;
+		*ret = (struct remote_outbox){ 0 };
+		memcpy(ret->path, names.items[i].data, names.items[i].length);
+		look_into(above, arena, ret);
+	}
 }

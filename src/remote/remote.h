@@ -181,13 +181,15 @@ struct remote_outbox {
 	int64_t waiting, refused;
 	int64_t since_ms; /* the time of the oldest one that waits */
 	char path[40];	  /* below this user's folder */
+	char server[256]; /* its address; "": not known */
 };
 
 /* Send all that waits, in order; wait: even if another process is sending right now. */
 RG_CHECKED int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err);
 /* Add to an error that messages wait. */
 void remote_outbox_tell(const struct remote *remote, struct roger_err *err);
-void remote_outbox_look(const struct remote *remote, struct remote_outbox *ret);
+/* elsewhere: look for one of another server's in which a message waits. */
+void remote_outbox_look(const struct remote *remote, bool elsewhere, struct remote_outbox *ret);
 /* Keep a send on disk, which had no answer: with the key that it was tried with. */
 RG_CHECKED int remote_queue(struct remote *remote, const struct roger_op *op,
 			    const struct roger_send_request *request, struct roger_str *ret_key,

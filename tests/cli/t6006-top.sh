@@ -65,7 +65,7 @@ notes=$(grep -c . .roger/logs/activity.log.jsonl)
 
 start 80 24 "printf 'before\n'; TERM=screen '$ROGER' top; echo ended with \$?; exec sh"
 shows "agents, and who waits for whom" '^ bob +3 unread, from amy .*; looked'
-shows "claims, with their holder" '^ w1 +holds #1 of amy for bob, until in . min'
+shows "claims, with their holder" '^ w1 +holds #1 of amy for bob, lease ends in . min'
 shows "runs" '^ run-1 +running, .* for amy'
 shows "the last messages" 'amy #3 -> bob  three'
 shows "what is harmful is shown as such" 'evil <U\+202E>txt <U\+001B>\[31m red'

@@ -329,7 +329,7 @@ for words in (("--as", "all"), ("--for", "all")):
 for era in ("legacy", "modern"):
     for words, name, env, agent in (
             (("--for", "claude"), "test", {}, "claude"), (("--for", "claude"), "claude-code", {}, "claude"), (("--for", "claude"), None, {}, "claude"),
-            (("--for", "claude"), "github-copilot-developer", {}, "copilot"), (("--for", "builder"), "claude-code", {}, "builder"),
+            (("--for", "claude"), "github-copilot-developer", {}, "copilot"), (("--for", "claude"), "qwen-code", {}, "qwen"), (("--for", "builder"), "claude-code", {}, "builder"),
             (("--for", "claude", "--as", "bob"), "github-copilot-developer", {}, "bob"), (("--for", "claude"), "Cursor", {"ROGER_AGENT": "eve"}, "eve"),
             ((), "codex-mcp-client", {}, "codex"), ((), "Visual Studio Code/1.2", {}, "visual-studio-code-1-2"), ((), "opencode", {}, "opencode")):
         client = Client(*words, era=era, env=env, name=name)

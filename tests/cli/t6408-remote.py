@@ -395,6 +395,10 @@ for status in (502, 503, 504):
     ended = remote("hook", "claude", "prompt", "--as", "bob", server=gateway.url, input=json.dumps({"session_id": "s", "transcript_path": "", "cwd": "", "hook_event_name": ""}))
     check(f"{status}: a hook says so in one line", ended.returncode == 0 and "down since" in json.loads(ended.stdout)["systemMessage"] and json.loads(ended.stdout)["systemMessage"].count("\n") == 0, (ended.stdout, ended.stderr))
     gateway.end()
+waits = [concern for concern in json.loads(remote("status", "--json").stdout)["concerns"] if "another server" in concern["words"]]
+check("what waits for another address stays in sight", len(waits) == 1 and waits[0]["count"] == 1 and "1 message of this machine waits for another server, http://" in waits[0]["words"], waits)
+step = subprocess.run(waits[0]["next"].replace("roger status", f"{ROGER} status"), shell=True, env={**ENV, "ROGER_SERVER": ""}, capture_output=True, text=True, cwd=ELSEWHERE)
+check("and its step asks that one", step.returncode == 75 and "down since 20" in step.stderr and "1 message in the outbox" in step.stderr, (step.returncode, step.stderr))
 # A server that takes connections and gives no answer costs one hook its time, and the next ones a second at most.
 PROMPT = json.dumps({"session_id": "s", "transcript_path": "", "cwd": "", "hook_event_name": ""})
 

@@ -866,10 +866,12 @@ struct twins {
 
 static struct rg_index *new_index(struct roger *roger, const char *name)
 {
-	struct rg_workspace workspace = *roger->workspace;
-	struct rg_config config = *workspace.config;
+	static struct rg_workspace workspace;
+	static struct rg_config config;
 	struct rg_index *index;
 
+	workspace = *roger->workspace;
+	config = *workspace.config;
 	config.database_file = str(name);
 	workspace.config = &config;
 	assert_int_equal(rg_index_new(roger->engine->store, &workspace, &index, NULL), ROGER_OK);
