@@ -120,7 +120,10 @@ static bool is_as_read(const char *path, const struct serve_tokens *tokens)
 	return tokens && rg_file_look(AT_FDCWD, path, &now, NULL) == ROGER_OK &&
 	       now.inode == tokens->file.inode && now.size == tokens->file.size &&
 	       now.written_ns == tokens->file.written_ns &&
-	       now.changed_ms == tokens->file.changed_ms;
+	       now.changed_ms == tokens->file.changed_ms &&
+	       /* Two changes of one instant of the system's clock look alike. */
+	       now.open_to_others == tokens->file.open_to_others &&
+	       now.open_to_writers == tokens->file.open_to_writers;
 }
 
 void serve_tokens_free(struct serve *serve)
