@@ -13,7 +13,7 @@ static bool in_name(char c)
 	       c == '_';
 }
 
-/* Read a name in braces at the start of the text.  Returns false if there is none. */
+/* Read the name in braces that the text begins with.  Returns false if it begins otherwise. */
 static bool read_name(struct roger_str text, struct roger_str *ret_name)
 {
 	size_t length = 1;

@@ -71,7 +71,7 @@ static void complete_hand_off(struct roger_mcp_call *call, void *session)
 static const struct view {
 	const char *uri, *name, *description;
 	const char *verb,
-		*member; /* of its request: the variable of the URI; NULL: there is none */
+		*member; /* of the request, for the variable of the URI; NULL: no variable */
 	roger_mcp_handler *complete;
 } views[] = {
 	{ "roger://dead-letters", "dead-letters", "messages that were given up", "dead_letters" },

@@ -482,7 +482,8 @@ int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colou
 
 	while (parser.at < argc && r == ROGER_OK)
 		r = take_word(&parser, err);
-	/* The error is printed in the form that a word behind it asks for. */
+	/* An option after the wrong word, such as --json, still decides how the error is printed.
+	 */
 	while (r < 0 && parser.at < argc && !parser.only_places)
 		take_word(&parser, NULL);
 	*ret_colour = parser.colour;

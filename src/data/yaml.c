@@ -186,7 +186,7 @@ static int read_node(struct reader *reader, yaml_event_t *event, int depth, stru
 
 /* A mapping that is read line by line. */
 struct members {
-	struct rg_yaml *node;	     /* NULL: there is none */
+	struct rg_yaml *node;	     /* NULL: no mapping is open */
 	const struct rg_yaml **link; /* to the next member */
 	size_t indent;
 	struct rg_names keys;
@@ -210,7 +210,7 @@ static void skip_blanks(struct roger_str *rest)
 		cut_first(rest, 1);
 }
 
-/* Cut a word that YAML takes as it stands; empty: there is none. */
+/* Cut off the first word, if YAML reads it as the same word; else return an empty text. */
 static struct roger_str cut_word(struct roger_str *rest)
 {
 	struct roger_str word = { rest->data, 0 };

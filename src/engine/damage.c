@@ -342,8 +342,8 @@ static int look_at_broken(struct rg_engine *engine, struct rg_arena *arena, stru
 		engine->store->ops->put_figure(engine->store, &witness, &(struct rg_figure){ 0 });
 	if (noted.noticed_at_ms != damage.noticed_at_ms)
 		return ROGER_OK;
-	/* The damage is recorded now, so index and figures can be made anew; but new figures would
-	 * lose the change lock of an exclusive transaction. */
+	/* The damage is recorded now, so the index and the figures can be rebuilt; but an exclusive
+	 * transaction would lose its change lock with the figures. */
 	forget_altered(engine, true);
 	if (broken == RG_BROKEN_LINE && !engine->exclusive)
 		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);

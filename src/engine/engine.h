@@ -173,8 +173,8 @@ RG_CHECKED int rg_engine_agent(struct roger_agent_list *agents, struct roger_str
 			       struct rg_arena *arena, struct roger_agent **ret_agent,
 			       struct roger_err *err);
 
-/* Sleep until agent has an unread message (of issue and from, unless ""), which has no id if there
- * is none by then; at most timeout_ms, 0: for ever. */
+/* Sleep until the agent has an unread message (of issue and from, unless ""), at most timeout_ms;
+ * 0: without limit.  *ret_found has no id if no message came in time. */
 RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
 			      struct roger_str issue, struct roger_str from, int64_t timeout_ms,
 			      struct rg_arena *arena, struct roger_message *ret_found,

@@ -212,7 +212,7 @@ static int read_reply(const struct call *call, const struct remote_answer *answe
 	return ROGER_OK;
 }
 
-/* Messages in an outbox are unknown to the server, but matter to whoever asks for the status. */
+/* Add the messages that wait on this machine to the status: the server does not know them. */
 static int add_outbox(const struct call *call, bool elsewhere, struct roger_err *err)
 {
 	struct roger_status_reply *reply = call->reply;

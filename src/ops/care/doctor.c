@@ -116,7 +116,7 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 	return r;
 }
 
-/* What stands in the place of a document and is no file, such as a link, was told already. */
+/* Was the file reported already, as a link or something else that is not a regular file? */
 static bool is_told(const struct roger_breach_list *told, struct roger_str file)
 {
 	size_t i;

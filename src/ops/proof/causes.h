@@ -59,7 +59,7 @@ struct rg_causes {
 	struct roger_damage_list damages; /* accepted or not */
 	struct roger_seat_list seats;
 	bool failed;		    /* out of memory */
-	struct rg_agent_mail spare; /* stands in for a box that there was no memory for */
+	struct rg_agent_mail spare; /* used as a box when there is no memory for one */
 	struct {
 		struct rg_agent_mail *items;
 		size_t count;
