@@ -507,11 +507,14 @@ void rg_workspace_refresh(struct rg_workspace *workspace)
 			 "%.400s; the settings before are still in use", err.message);
 		return;
 	}
-	workspace->config_mark = mark;
 	if (!rg_config_same_places(workspace->config, config)) {
+		snprintf(workspace->wrong, sizeof workspace->wrong,
+			 "a path, file name or `store` in the configuration was changed; start this "
+			 "program again: until then it uses the settings before");
 		rg_config_free(config);
 		return;
 	}
+	workspace->config_mark = mark;
 	config->before = workspace->config;
 	workspace->config = config;
 }
