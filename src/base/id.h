@@ -26,6 +26,10 @@ bool rg_id_may_have(struct roger_str piece);
 /* Unpredictable bytes, for a key; at most 256. */
 RG_CHECKED int rg_random(void *to, size_t length, struct roger_err *err);
 
+/* A client of a server keys each send, so that it can try again: where a sender gave no key, its
+ * task is this and 32 hexadecimal digits, and says nothing. */
+#define RG_KEY_OF_CLIENT "remote-"
+
 /* SHA-256 of the text in 64 hexadecimal digits, and a NUL. */
 void rg_sha256_hex(struct roger_str text, char to[65]);
 

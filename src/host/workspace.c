@@ -508,9 +508,10 @@ void rg_workspace_refresh(struct rg_workspace *workspace)
 		return;
 	}
 	if (!rg_config_same_places(workspace->config, config)) {
-		snprintf(workspace->wrong, sizeof workspace->wrong,
-			 "a path, file name or `store` in the configuration was changed; start this "
-			 "program again: until then it uses the settings before");
+		snprintf(
+			workspace->wrong, sizeof workspace->wrong,
+			"a path, file name or `store` in the configuration was changed; start this "
+			"program again: until then it uses the settings before");
 		rg_config_free(config);
 		return;
 	}

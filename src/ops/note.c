@@ -164,7 +164,10 @@ static struct roger_str task_of_key(struct roger_str key)
 	const char *colon = key.length ? memchr(key.data, ':', key.length) : NULL;
 	struct roger_str task = { key.data, colon ? (size_t)(colon - key.data) : 0 };
 
-	return rg_name_valid(task) ? task : RG_STR("");
+	if (!rg_name_valid(task) || (rg_str_begins(task, RG_KEY_OF_CLIENT) &&
+				     task.length == sizeof RG_KEY_OF_CLIENT - 1 + 32))
+		return RG_STR("");
+	return task;
 }
 
 static struct roger_str task_of(const struct gathered *asked, const struct gathered *given)

@@ -37,7 +37,7 @@ int remote_new_key(char to[REMOTE_KEY_BYTES], struct roger_err *err)
 	int r = rg_random(bits, sizeof bits, err);
 
 	/* All keys have this form, task:verb:cycle. */
-	snprintf(to, REMOTE_KEY_BYTES, "remote-%016llx%016llx:status-update:0",
+	snprintf(to, REMOTE_KEY_BYTES, RG_KEY_OF_CLIENT "%016llx%016llx:status-update:0",
 		 (unsigned long long)bits[0], (unsigned long long)bits[1]);
 	return r;
 }

@@ -204,6 +204,8 @@ equal("a workspace that is named is one of this machine", remote("--workspace", 
 sent = remote("send", "eve", "unkeyed", "--as", "al", "--json", status=0)
 equal("an unkeyed send prints what it prints beside the workspace", sorted(json.loads(sent.stdout)), sorted(json.loads(local("send", "eve", "unkeyed", "--as", "al", "--json").stdout)))
 check("and has a key", json.loads(remote("list", "--to", "eve", "--json").stdout)["messages"][0].get("key", "").startswith("remote-"))
+notes = [one for one in json.loads(remote("log", "--json").stdout)["activities"] if one["action"]["details"].get("verb") == "send"]
+equal("which is no task of its note", (notes[-1]["task"], notes[-1]["action"]["details"]["agent"]), ("general", "al"))
 
 follower = subprocess.Popen([ROGER, "list", "-f", "--jsonl", "--to", "fay"], stdout=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": f"unix:{serving.path}"})
 waiter = subprocess.Popen([ROGER, "wait", "--as", "fay"], stdout=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": f"unix:{serving.path}"})
