@@ -180,8 +180,11 @@ static int put_aside(struct remote *remote, int folder, const struct item *item,
 	char name[40];
 
 	snprintf(name, sizeof name, "%.16s%s", item->name.data, refused_end);
+	remote->refused++;
 	snprintf(remote->notice, sizeof remote->notice,
-		 "a message of '%.*s' that waited in the outbox was refused: %.250s",
+		 "%lld message%s that waited in the outbox %s refused (%sfrom '%.*s'): %.250s",
+		 (long long)remote->refused, rg_plural(remote->refused),
+		 remote->refused == 1 ? "was" : "were", remote->refused == 1 ? "" : "the last is ",
 		 RG_STR_CUT(item->said.from), why->message);
 	return rg_file_rename(folder, item->name.data, name, true, err);
 }

@@ -82,6 +82,7 @@ struct remote {
 	int holds;	  /* the file whose bytes are locks; RG_NO_FILE: not open */
 	char damage[464]; /* as the last answer told it */
 	char notice[464];
+	int64_t refused;	    /* sends from the outbox, by the server */
 	char what[32];		    /* the work that is under way */
 	char key[REMOTE_KEY_BYTES]; /* of the last send */
 	bool unreached;		    /* the last verb got no answer, so its outcome is not known */
