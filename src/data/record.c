@@ -873,11 +873,12 @@ static void add_name(struct roger_str name, struct rg_buf *out)
 	if (!room)
 		return;
 	if (out->length && room[-1] != '{')
-		rg_buf_add_char(out, ',');
-	rg_buf_add_char(out, '"');
-	rg_buf_add_str(out, name);
-	rg_buf_add_char(out, '"');
-	rg_buf_add_char(out, ':');
+		*room++ = ',';
+	*room++ = '"';
+	room = mempcpy(room, name.data, name.length);
+	*room++ = '"';
+	*room++ = ':';
+	out->length = (size_t)(room - out->data);
 }
 
 /* Is the key one of roger's words for a member of this object? */
