@@ -292,8 +292,7 @@ static int append_numbered(struct rg_engine *engine, uint64_t *ret_end, struct r
 	/* Nothing up to there concerns the send logs. */
 	start = before.end;
 	if (!rg_engine_has_sends(engine))
-		atomic_compare_exchange_strong(&rg_store_head(engine->store).shared->logged, &start,
-					       *ret_end);
+		atomic_compare_exchange_strong(&before.shared->logged, &start, *ret_end);
 	return ROGER_OK;
 }
 
