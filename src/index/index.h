@@ -207,6 +207,7 @@ RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool unt
 enum rg_index_rule {
 	RG_RULE_LINES,
 	RG_RULE_STRAYS,
+	RG_RULE_STRANGE, /* messages with ids of another program's */
 	RG_RULE_MESSAGES,
 	RG_RULE_KEYS,
 	RG_RULE_REPLIES,

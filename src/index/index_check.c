@@ -23,6 +23,7 @@ static const struct {
 } rules[RG_RULES] = {
 	{ "lines read", "SELECT lines FROM progress" },
 	{ "lines that are no messages", "SELECT strays FROM progress" },
+	{ "ids that another program made", "SELECT strange FROM progress" },
 	{ "rows of messages", "SELECT count(*) FROM messages" },
 	{ "rows of keys", "SELECT count(*) FROM keys" },
 	{ "rows of replies", "SELECT count(*) FROM replies" },

@@ -442,7 +442,7 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 				 (int64_t)first.hash, (int64_t)message->read,
 				 message->created_at_ms, message->seq, message->epoch,
 				 (int64_t)line->offset, (int64_t)line->length);
-	*ret_added = !lives || (r == ROGER_OK && sqlite3_changes(index->db) > 0);
+	*ret_added = sqlite3_changes(index->db) > 0;
 	if (r < 0 || !*ret_added)
 		return r;
 	index->progress.strange += !rg_id_is_own(message->id);

@@ -45,8 +45,8 @@ struct rg_doctor {
 	struct rg_judge judge;
 
 	struct rg_message_rules messages;
-	struct rg_buf text; /* text of a message */
-	int64_t strays;
+	struct rg_buf text;	 /* text of a message */
+	int64_t strays, strange; /* lines that are no messages; ids that another program made */
 	struct rg_sends_check *sends;
 	struct rg_table counts;	  /* struct rg_doctor_count of issues and mailboxes */
 	struct rg_table archived; /* struct rg_doctor_archived */

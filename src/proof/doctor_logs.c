@@ -186,6 +186,7 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 		count_one(doctor, walk, RG_STR(""), by);
 		count_one(doctor, walk, message->to, by);
 	}
+	doctor->strange += !before->known && !rg_id_is_own(message->id);
 	if (!before->known)
 		check_sizes(doctor, walk);
 	if (message->archived_at_ms)
@@ -213,6 +214,7 @@ static void add_up(struct rg_doctor *doctor, const struct rg_walk *walk)
 	doctor->at_index.offset = doctor->index_end;
 	sums[RG_RULE_LINES] = walk->number;
 	sums[RG_RULE_STRAYS] = doctor->strays;
+	sums[RG_RULE_STRANGE] = doctor->strange;
 	sums[RG_RULE_MESSAGES] = (int64_t)walk->messages.table.count - archived;
 	sums[RG_RULE_KEYS] = rules->keys;
 	sums[RG_RULE_REPLIES] = rules->replies;

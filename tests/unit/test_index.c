@@ -1638,6 +1638,37 @@ static void with_other_altered_lines_it_is_made_anew(void **state)
 	roger_close(roger);
 }
 
+/* Its id is now that of a message which is archived, and final. */
+static void an_altered_line_brings_no_archived_message_back(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct roger_archive_request request = { .unread = true };
+	struct roger_messages_reply sent;
+	struct roger_archive_reply done;
+	struct roger_str one;
+	char was[64], is[64];
+
+	send(roger, "ann", "bob", "one");
+	one = some_id(roger, &sent);
+	snprintf(is, sizeof is, "%.*s", RG_STR_ARGS(one));
+	request.ids = (struct roger_strs){ &one, 1 };
+	assert_int_equal(roger_archive(roger, &request, &done, NULL), ROGER_OK);
+	roger_reply_free(&done);
+	roger_reply_free(&sent);
+	send(roger, "ann", "eve", "two");
+	one = some_id(roger, &sent);
+	snprintf(was, sizeof was, "%.*s", RG_STR_ARGS(one));
+	roger_reply_free(&sent);
+	check_rows(place, "SELECT id = '' FROM messages UNION ALL SELECT 2 FROM archived",
+		   "0\n2\n");
+	write_over(place, 3, was, is);
+	verify(roger);
+	assert_int_equal(count_unread(roger, "eve"), 0);
+	check_rows(place, "SELECT 1 FROM messages UNION ALL SELECT 2 FROM archived", "2\n");
+	roger_close(roger);
+}
+
 /* Each member that a line says otherwise than the first one, and each way in which it does, once;
  * with the line that said so first. */
 static void what_is_rewritten_is_noted_once(void **state)
@@ -1745,6 +1776,7 @@ static void what_lines_say_stands_in_the_tables(void **state)
 		{ "SELECT position FROM acks", "7\n" },
 		{ "SELECT position, line FROM messages WHERE line <> position", "4|5\n" },
 		{ "SELECT position, id FROM archived ORDER BY 1", "9|m8\n10|m9\n" },
+		{ "SELECT strange FROM progress", "10\n" },
 	};
 	struct place *place = *state;
 	struct roger *roger = place_open(place);
@@ -2824,6 +2856,7 @@ int main(void)
 		TEST(what_is_no_message_is_counted_once),
 		TEST(with_another_last_line_it_is_another_journal),
 		TEST(with_other_altered_lines_it_is_made_anew),
+		TEST(an_altered_line_brings_no_archived_message_back),
 		TEST(what_is_rewritten_is_noted_once),
 		TEST(what_lines_say_stands_in_the_tables),
 		TEST(stale_or_strange_it_is_made_anew),

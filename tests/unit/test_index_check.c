@@ -90,6 +90,8 @@ static void each_rule_is_told(void **state)
 		{ "UPDATE progress SET lines = lines + 1", "lines read: 8; the journal has 7;" },
 		{ "UPDATE progress SET strays = 1",
 		  "lines that are no messages: 1; the journal has 0;" },
+		{ "UPDATE progress SET strange = 1",
+		  "ids that another program made: 1; the journal has 0;" },
 		{ "DELETE FROM keys WHERE key = 'a:b:d'", "rows of keys: 1; the journal has 2;" },
 		{ "INSERT INTO replies VALUES ('a', 'b', 1)",
 		  "rows of replies: 1; the journal has 0;" },
