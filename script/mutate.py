@@ -510,6 +510,13 @@ def read_equivalent():
 # -------------------------------------------------------------------- building
 
 
+def make_headers(folder):
+    made = folder / "verbs"
+    made.mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, "verbs/generate.py", made], check=True)
+    return made
+
+
 class Folder:
     """A build folder: knows how to compile one changed file and to link programs with it."""
 
@@ -517,6 +524,7 @@ class Folder:
         self.path = path
         again = ["--reconfigure"] if (path / "build.ninja").exists() else []
         run_or_exit(["meson", "setup", *again, str(path), "-Dstatic_parts=false", *options])
+        make_headers(path)
         self.commands, self.links = {}, {}
         for entry in json.loads((path / "compile_commands.json").read_text()):
             if entry["output"].startswith("src/libinside.a.p/"):
@@ -734,9 +742,7 @@ def last_time(source):
 def mutate(source, options, room, known):
     """Returns how many survived."""
     text = source.read_text()
-    made = BUILD / "verbs"  # roger.h, with the values of its enums
-    made.mkdir(parents=True, exist_ok=True)
-    subprocess.run([sys.executable, "verbs/generate.py", made], check=True)
+    made = make_headers(BUILD)  # roger.h, with the values of its enums
     headers = [*Path("src").rglob("*.h"), *made.glob("*.h"), source]
     changes = changes_of(text, enums_of(headers))
     every = {change.key for change in changes}

@@ -385,6 +385,15 @@ int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *
 	return r < 0 ? r : rg_index_issues(engine->index, unread, arena, ret_issues, err);
 }
 
+int rg_engine_measure_issues(struct rg_engine *engine, struct roger_str issue, bool whole,
+			     struct rg_arena *arena, struct rg_issue_list *ret_issues,
+			     struct roger_err *err)
+{
+	int r = rg_engine_refresh(engine, err);
+
+	return r < 0 ? r : rg_index_measure(engine->index, issue, whole, arena, ret_issues, err);
+}
+
 int rg_engine_figures(struct rg_engine *engine, struct roger_stats_reply *reply,
 		      struct roger_err *err)
 {

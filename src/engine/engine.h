@@ -132,6 +132,11 @@ bool rg_engine_knows(struct rg_engine *engine, struct roger_str name);
 RG_CHECKED int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *arena,
 				struct roger_strs *ret_issues, struct roger_err *err);
 
+/* Measure an issue, or all of them, as rg_index_measure() does. */
+RG_CHECKED int rg_engine_measure_issues(struct rg_engine *engine, struct roger_str issue,
+					bool whole, struct rg_arena *arena,
+					struct rg_issue_list *ret_issues, struct roger_err *err);
+
 /* Fill in the figures about the workspace. */
 RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct roger_stats_reply *reply,
 				 struct roger_err *err);

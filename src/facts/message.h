@@ -116,6 +116,12 @@ static inline bool rg_message_is_as_sent(const struct roger_message *message)
 	       !message->claimed_by.length;
 }
 
+/* How many bytes its text and metadata have. */
+static inline int64_t rg_message_bytes(const struct roger_message *message)
+{
+	return (int64_t)(message->content.length + message->metadata.length);
+}
+
 /* Are both messages from one send to several recipients? */
 static inline bool rg_message_same_send(const struct roger_message *a,
 					const struct roger_message *b)

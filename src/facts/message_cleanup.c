@@ -1,56 +1,50 @@
 #include "facts/message_cleanup.h"
 
-#include "base/str.h"
+#include "base/id.h"
 
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
-static int64_t newest_run(const struct roger_message *messages, size_t count)
-{
-	int64_t newest = 0;
-	size_t i;
+/* A phase, and how many messages to it were judged. */
+struct phase {
+	uint64_t hash;
+	int64_t count;
+};
 
-	for (i = 0; i < count; i++)
-		if (messages[i].pass > newest)
-			newest = messages[i].pass;
-	return newest;
+void rg_cleaning_init(struct rg_cleaning *cleaning, const struct rg_cleanup_rules *rules,
+		      int64_t newest_run, int64_t now_ms)
+{
+	*cleaning = (struct rg_cleaning){ .rules = *rules,
+					  .newest_run = newest_run,
+					  .oldest_ms = now_ms - rules->max_age_days * DAY_MS };
+	rg_table_init(&cleaning->phases, sizeof(struct phase));
 }
 
-/* How many later messages went to the same phase; stops counting at enough. */
-static int64_t newer_alike(const struct roger_message *messages, size_t count, size_t which,
-			   int64_t enough)
+void rg_cleaning_deinit(struct rg_cleaning *cleaning)
 {
-	int64_t newer = 0;
-	size_t i;
-
-	rg_assert(which < count);
-	for (i = which + 1; i < count && newer < enough; i++)
-		newer += rg_str_equal(messages[i].to, messages[which].to);
-	return newer;
+	rg_table_deinit(&cleaning->phases);
 }
 
-void rg_message_cleanup(const struct roger_message *messages, size_t count,
-			const struct rg_cleanup_rules *rules, int64_t now_ms,
-			enum rg_cleanup *verdicts)
+int rg_cleaning_judge(struct rg_cleaning *cleaning, const struct roger_message *message,
+		      enum rg_cleanup *ret_verdict, struct roger_err *err)
 {
-	int64_t last_run = newest_run(messages, count), oldest_ms;
-	const struct roger_message *message;
-	enum rg_cleanup verdict;
-	size_t i;
+	const struct rg_cleanup_rules *rules = &cleaning->rules;
+	const uint64_t hash = rg_hash(0, message->to.data, message->to.length);
+	enum rg_cleanup verdict = RG_KEEP;
+	struct phase *phase;
+	bool fresh;
 
-	oldest_ms = now_ms - rules->max_age_days * DAY_MS;
-	for (i = 0; i < count; i++) {
-		message = &messages[i];
-		verdict = RG_KEEP;
-		if (rules->max_age_days && message->created_at_ms < oldest_ms)
-			verdict = RG_TOO_OLD;
-		else if (rules->keep_runs && message->pass <= last_run - rules->keep_runs)
-			verdict = RG_OLD_RUN;
-		else if (rules->keep_per_phase &&
-			 newer_alike(messages, count, i, rules->keep_per_phase) >=
-				 rules->keep_per_phase)
-			verdict = RG_TOO_MANY;
-		verdicts[i] = verdict != RG_KEEP && !message->read ? RG_KEEP_UNREAD : verdict;
-	}
+	phase = rg_table_put(&cleaning->phases, hash, &fresh);
+	if (!phase)
+		return rg_fail_memory(err);
+	if (rules->max_age_days && message->created_at_ms < cleaning->oldest_ms)
+		verdict = RG_TOO_OLD;
+	else if (rules->keep_runs && message->pass <= cleaning->newest_run - rules->keep_runs)
+		verdict = RG_OLD_RUN;
+	else if (rules->keep_per_phase && phase->count >= rules->keep_per_phase)
+		verdict = RG_TOO_MANY;
+	phase->count++;
+	*ret_verdict = verdict != RG_KEEP && !message->read ? RG_KEEP_UNREAD : verdict;
+	return ROGER_OK;
 }
 
 const char *rg_message_cleanup_reason(enum rg_cleanup verdict)

@@ -1,13 +1,14 @@
 /*
  * message_cleanup - which read messages of an issue are no longer needed.
  *
- * Pure functions (seed 004).  An unread message stays; a read one goes when it is
+ * Pure rules (seed 004).  An unread message stays; a read one goes when it is
  * too old, when enough newer ones went to the same phase, or when it belongs to a
  * run before the last ones.  A limit of 0 switches its rule off.
  */
 #ifndef RG_MESSAGE_CLEANUP_H
 #define RG_MESSAGE_CLEANUP_H
 
+#include "base/table.h"
 #include "data/record.h"
 #include "verbs.h"
 
@@ -19,11 +20,20 @@ struct rg_cleanup_rules {
 	int64_t keep_runs;
 };
 
-/* Judge all messages of one issue, oldest first; verdicts has one element for each.  keep_unread
- * marks unread messages that a rule would otherwise remove. */
-void rg_message_cleanup(const struct roger_message *messages, size_t count,
-			const struct rg_cleanup_rules *rules, int64_t now_ms,
-			enum rg_cleanup *verdicts);
+/* Messages of one issue that are judged one after the other, the newest first. */
+struct rg_cleaning {
+	struct rg_cleanup_rules rules;
+	int64_t newest_run; /* of all its messages */
+	int64_t oldest_ms;  /* what was created before is too old */
+	struct rg_table phases;
+};
+void rg_cleaning_init(struct rg_cleaning *cleaning, const struct rg_cleanup_rules *rules,
+		      int64_t newest_run, int64_t now_ms);
+void rg_cleaning_deinit(struct rg_cleaning *cleaning);
+
+/* Judge the next message; keep_unread marks an unread one that a rule would otherwise remove. */
+RG_CHECKED int rg_cleaning_judge(struct rg_cleaning *cleaning, const struct roger_message *message,
+				 enum rg_cleanup *ret_verdict, struct roger_err *err);
 
 const char *rg_message_cleanup_reason(enum rg_cleanup verdict);
 

@@ -130,6 +130,18 @@ struct rg_row_query {
 	int open;     /* only open ones of this kind */
 };
 
+/* What an issue has that is not archived; types: how many of each.  The last two are 0
+ * unless they were asked for, since all messages of the issue are gone through for them. */
+struct rg_issue {
+	struct roger_issue_figures figures;
+	int64_t types[ROGER_DATA + 1];
+	int64_t agents, newest_pass;
+};
+struct rg_issue_list {
+	struct rg_issue *items;
+	size_t count;
+};
+
 /* A query for log entries; unset members do not matter.  If entries have an id, the last one with
  * an id is its state. */
 struct rg_log_query {

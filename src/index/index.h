@@ -171,6 +171,12 @@ RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rog
  * ever had a message. */
 RG_CHECKED int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);
+/* Measure an issue, empty if there is none of the name, or each with living messages ("").  whole:
+ * go through its messages, too. */
+RG_CHECKED int rg_index_measure(struct rg_index *index, struct roger_str issue, bool whole,
+				struct rg_arena *arena, struct rg_issue_list *ret_issues,
+				struct roger_err *err);
+
 /* Fill in the figures that the index has. */
 RG_CHECKED int rg_index_figures(struct rg_index *index, struct roger_stats_reply *reply,
 				struct roger_err *err);
@@ -202,7 +208,7 @@ RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool unt
 				struct rg_arena *arena, struct roger_strs *ret_ids,
 				struct roger_err *err);
 
-/* Numbers that doctor compares with those computed from the journal.  Five of them, which must be
+/* Numbers that doctor compares with those computed from the journal.  Six of them, which must be
  * 0, count the rows of other tables that contradict the table of messages. */
 enum rg_index_rule {
 	RG_RULE_LINES,
@@ -216,6 +222,7 @@ enum rg_index_rule {
 	RG_RULE_STATES, /* sum of rg_index_state() of all messages; may overflow */
 	RG_RULE_AGENTS,
 	RG_RULE_ISSUES,
+	RG_RULE_BYTES,
 	RG_RULE_UNREAD,
 	RG_RULE_SPANS,
 	RG_RULE_TABLE,	    /* how many rows messages.db has */

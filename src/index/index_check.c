@@ -45,6 +45,10 @@ static const struct {
 	  "SELECT count(*), 0, issue_id FROM messages GROUP BY issue_id"
 	  " UNION ALL SELECT -context - result - decision - data, 0, issue_id FROM issues",
 	  true },
+	{ "the bytes of issues are counted otherwise",
+	  "SELECT sum(bytes), 0, issue_id FROM messages GROUP BY issue_id"
+	  " UNION ALL SELECT -bytes, 0, issue_id FROM issues",
+	  true },
 	{ "unread messages of issues are counted otherwise",
 	  "SELECT count(*), 0, issue_id FROM messages WHERE read = 0 GROUP BY issue_id"
 	  " UNION ALL SELECT -unread, 0, issue_id FROM issues",

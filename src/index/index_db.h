@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 26
+#define RG_INDEX_VERSION 27
 
 enum rg_statement {
 #define RG_STATEMENT(name, sql) RG_SQL_##name,
@@ -38,7 +38,7 @@ struct rg_delta {
 	enum rg_delta_kind kind;
 	struct roger_str first;
 	struct roger_str second;
-	int64_t sent, received, unread, epoch, seq, last_sent_at_ms, last_read_at_ms;
+	int64_t sent, received, unread, bytes, epoch, seq, last_sent_at_ms, last_read_at_ms;
 	int64_t types[ROGER_DATA + 1];
 	int64_t last, oldest_ms, newest_ms; /* of a span: its last position; times of creation */
 };

@@ -15,6 +15,7 @@ enum { SPAN_LINES = 1024 };
 struct known {
 	struct rg_entry first;
 	bool read;
+	int64_t bytes; /* of its text and metadata */
 };
 
 static void bind_values(sqlite3_stmt *statement, const char *kinds, va_list *values)
@@ -158,13 +159,14 @@ static void note_edge(struct rg_index *index, const struct roger_message *messag
 		raise_mark(index, message, RG_DELTA_EDGE);
 }
 
-static void count_in_issue(struct rg_index *index, struct roger_str issue, int type, int by,
-			   int unread)
+static void count_in_issue(struct rg_index *index, const struct roger_message *message, int by,
+			   int unread, int64_t bytes)
 {
-	struct rg_delta *in = delta_of(&index->deltas, issue, RG_STR(""), RG_DELTA_ISSUE);
+	struct rg_delta *in = delta_of(&index->deltas, message->issue, RG_STR(""), RG_DELTA_ISSUE);
 
-	in->types[type] += by;
+	in->types[message->type] += by;
 	in->unread += unread;
+	in->bytes += by * bytes;
 }
 
 /* Widen the span of a new message: a question by time or type reads only spans that may have some.
@@ -211,9 +213,10 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 					 delta->seq, delta->last_sent_at_ms,
 					 delta->last_read_at_ms);
 		else if (delta->kind == RG_DELTA_ISSUE)
-			r = rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiiii", delta->first,
+			r = rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiiiii", delta->first,
 					 types[ROGER_CONTEXT], types[ROGER_RESULT],
-					 types[ROGER_DECISION], types[ROGER_DATA], delta->unread);
+					 types[ROGER_DECISION], types[ROGER_DATA], delta->unread,
+					 delta->bytes);
 		else if (delta->kind == RG_DELTA_SPAN)
 			r = flush_span(index, delta, err);
 		else
@@ -283,8 +286,7 @@ static int change_known(struct rg_index *index, const struct known *known,
 	rg_assert(!message->archived_at_ms);
 	if (r == ROGER_OK && turned) {
 		count_recipient(index, message->to, 0, message->read ? -1 : 1);
-		count_in_issue(index, message->issue, (int)message->type, 0,
-			       message->read ? -1 : 1);
+		count_in_issue(index, message, 0, message->read ? -1 : 1, 0);
 		note_seen(index, message);
 		r = rg_index_put(index, RG_SQL_READ_SET, err, "ii", position,
 				 (int64_t)message->read);
@@ -313,7 +315,7 @@ static int archive_known(struct rg_index *index, const struct known *known,
 	int r;
 
 	count_recipient(index, message->to, 0, -!known->read);
-	count_in_issue(index, message->issue, (int)message->type, -1, -!known->read);
+	count_in_issue(index, message, -1, -!known->read, known->bytes);
 	r = rg_index_put(index, RG_SQL_MESSAGE_DROP, err, "i", known->first.position);
 	if (r == ROGER_OK)
 		r = rg_index_put(index, RG_SQL_LEASE_DROP, err, "i", known->first.position);
@@ -398,15 +400,15 @@ static int follow_first(struct rg_index *index, const struct rg_entry *first,
 static int use_known(struct rg_index *index, const struct roger_message *message,
 		     const struct rg_line *line, bool *ret_known, struct roger_err *err)
 {
-	int64_t found[5];
+	int64_t found[6];
 	struct later later;
 	struct known known;
-	int r = rg_index_look_up(index, RG_SQL_MESSAGE_GET, found, 5, ret_known, err, "t",
+	int r = rg_index_look_up(index, RG_SQL_MESSAGE_GET, found, 6, ret_known, err, "t",
 				 message->id);
 
 	if (!*ret_known)
 		return r;
-	known = (struct known){ .first = first_of(found), .read = found[4] };
+	known = (struct known){ first_of(found), found[4], found[5] };
 	r = follow_first(index, &known.first, message, line, &later, err);
 	if (r == ROGER_OK)
 		r = later.message.archived_at_ms
@@ -433,20 +435,21 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 					.hash = rg_index_hash(index, message),
 					.first = { line->offset, line->length } };
 	const bool lives = !message->archived_at_ms, unread = lives && !message->read;
+	const int64_t bytes = rg_message_bytes(message);
 	int r;
 
 	if (!lives)
 		r = add_archived(index, message, &first, line, err);
 	else
-		r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiiiiii", position, message,
+		r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiiiiiii", position, message,
 				 (int64_t)first.hash, (int64_t)message->read,
 				 message->created_at_ms, message->seq, message->epoch,
-				 (int64_t)line->offset, (int64_t)line->length);
+				 (int64_t)line->offset, (int64_t)line->length, bytes);
 	*ret_added = sqlite3_changes(index->db) > 0;
 	if (r < 0 || !*ret_added)
 		return r;
 	index->progress.strange += !rg_id_is_own(message->id);
-	count_in_issue(index, message->issue, (int)message->type, lives, unread);
+	count_in_issue(index, message, lives, unread, bytes);
 	count_sender(index, message);
 	count_recipient(index, message->to, 1, unread);
 	note_edge(index, message);

@@ -731,6 +731,72 @@ int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *are
 	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
 }
 
+struct issues {
+	struct rg_arena *arena;
+	struct rg_issue_list list;
+};
+
+static int see_issue(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct issues *issues = context;
+	struct rg_issue *issue;
+	int type;
+
+	if (!row) {
+		issues->list.count = 0;
+		return ROGER_OK;
+	}
+	issue = rg_arena_push(issues->arena, &issues->list.items, &issues->list.count,
+			      sizeof *issue);
+	if (!issue || !rg_arena_copy(issues->arena, rg_index_column(row, 0), &issue->figures.issue))
+		return rg_fail_memory(err);
+	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++)
+		issue->types[type] = sqlite3_column_int64(row, type);
+	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++)
+		issue->figures.messages += issue->types[type];
+	issue->figures.unread = sqlite3_column_int64(row, 5);
+	issue->figures.bytes = sqlite3_column_int64(row, 6);
+	issue->figures.archived = sqlite3_column_int64(row, 7);
+	issue->figures.oldest_at_ms = sqlite3_column_int64(row, 8);
+	issue->figures.newest_at_ms = sqlite3_column_int64(row, 9);
+	issue->agents = sqlite3_column_int64(row, 10);
+	issue->newest_pass = sqlite3_column_int64(row, 11);
+	return ROGER_OK;
+}
+
+int rg_index_measure(struct rg_index *index, struct roger_str issue, bool whole,
+		     struct rg_arena *arena, struct rg_issue_list *ret_issues,
+		     struct roger_err *err)
+{
+	struct issues issues = { .arena = arena };
+	struct rg_question question;
+	int r;
+
+	rg_question_init(&question,
+			 "SELECT issue_id, context, result, decision, data, unread, bytes,"
+			 " (SELECT count(*) FROM archived a WHERE a.issue_id = i.issue_id),"
+			 " (SELECT created_at FROM messages m WHERE m.issue_id = i.issue_id"
+			 " ORDER BY position LIMIT 1),"
+			 " (SELECT created_at FROM messages m WHERE m.issue_id = i.issue_id"
+			 " ORDER BY position DESC LIMIT 1)");
+	rg_buf_add_text(&question.sql,
+			whole ? ", (SELECT count(*) FROM (SELECT from_phase FROM messages m"
+				" WHERE m.issue_id = i.issue_id UNION SELECT to_phase"
+				" FROM messages m WHERE m.issue_id = i.issue_id)),"
+				" (SELECT max(run_counter) FROM messages m"
+				" WHERE m.issue_id = i.issue_id)"
+			      : ", 0, 0");
+	rg_buf_add_text(&question.sql, " FROM issues i WHERE ");
+	if (issue.length)
+		rg_question_text(&question, "issue_id = ?", issue);
+	else
+		rg_buf_add_text(&question.sql,
+				"context + result + decision + data > 0 ORDER BY issue_id");
+	r = rg_index_ask(index, &question, see_issue, &issues, err);
+	*ret_issues = issues.list;
+	return r;
+}
+
 /* Take the figures from counts that are kept in tables: no question reads every message. */
 static int see_figures(void *context, sqlite3_stmt *row, struct roger_err *err)
 {

@@ -15,11 +15,13 @@ RG_STATEMENT(PROGRESS_SET,
 RG_STATEMENT(MESSAGE_ADD,
 	     "INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
 	     " message_type, hash, read, created_at, seq, epoch, first_offset, first_length,"
-	     " line, offset, length)"
-	     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?1, ?13, ?14)"
+	     " line, offset, length, bytes)"
+	     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?1, ?13, ?14,"
+	     " ?15)"
 	     " ON CONFLICT(id) DO NOTHING")
-RG_STATEMENT(MESSAGE_GET,
-	     "SELECT rowid, hash, first_offset, first_length, read FROM messages WHERE id = ?1")
+RG_STATEMENT(
+	MESSAGE_GET,
+	"SELECT rowid, hash, first_offset, first_length, read, bytes FROM messages WHERE id = ?1")
 RG_STATEMENT(LINE_SET, "UPDATE messages SET line = ?2, offset = ?3, length = ?4 WHERE rowid = ?1")
 RG_STATEMENT(READ_SET, "UPDATE messages SET read = ?2 WHERE rowid = ?1")
 RG_STATEMENT(MESSAGE_DROP, "DELETE FROM messages WHERE rowid = ?1")
@@ -49,10 +51,11 @@ RG_STATEMENT(AGENT_ADD,
 	     " last_read_at = max(last_read_at, ?8)")
 RG_STATEMENT(SEEN_ADD, "INSERT INTO last_seen" RAISED)
 RG_STATEMENT(EDGE_ADD, "INSERT INTO edges" RAISED)
-RG_STATEMENT(ISSUE_ADD, "INSERT INTO issues(issue_id, context, result, decision, data, unread)"
-			" VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(issue_id) DO UPDATE SET"
-			" context = context + ?2, result = result + ?3, decision = decision + ?4,"
-			" data = data + ?5, unread = unread + ?6")
+RG_STATEMENT(ISSUE_ADD,
+	     "INSERT INTO issues(issue_id, context, result, decision, data, unread, bytes)"
+	     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(issue_id) DO UPDATE SET"
+	     " context = context + ?2, result = result + ?3, decision = decision + ?4,"
+	     " data = data + ?5, unread = unread + ?6, bytes = bytes + ?7")
 RG_STATEMENT(SPAN_ADD,
 	     "INSERT INTO spans(first, last, oldest, newest, types) VALUES (?1, ?2, ?3, ?4, ?5)"
 	     " ON CONFLICT(first) DO UPDATE SET last = ?2, oldest = min(oldest, ?3),"

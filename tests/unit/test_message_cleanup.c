@@ -10,6 +10,25 @@
 
 enum { DAY_MS = 24 * 3600 * 1000 };
 
+/* The verdicts on all messages of an issue, which are given oldest first. */
+static void judge_all(const struct roger_message *messages, size_t count,
+		      const struct rg_cleanup_rules *rules, int64_t now_ms,
+		      enum rg_cleanup *verdicts)
+{
+	struct rg_cleaning cleaning;
+	int64_t newest = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		newest = messages[i].pass > newest ? messages[i].pass : newest;
+	rg_cleaning_init(&cleaning, rules, newest, now_ms);
+	for (i = count; i > 0; i--)
+		assert_int_equal(
+			rg_cleaning_judge(&cleaning, &messages[i - 1], &verdicts[i - 1], NULL),
+			ROGER_OK);
+	rg_cleaning_deinit(&cleaning);
+}
+
 static void every_combination(void **state)
 {
 	const int64_t now_ms = INT64_C(1000) * DAY_MS;
@@ -49,8 +68,7 @@ static void every_combination(void **state)
 							expected = RG_TOO_MANY;
 						if (expected != RG_KEEP && !read)
 							expected = RG_KEEP_UNREAD;
-						rg_message_cleanup(messages, 3, &rules, now_ms,
-								   verdicts);
+						judge_all(messages, 3, &rules, now_ms, verdicts);
 						assert_int_equal(verdicts[0], expected);
 						assert_int_equal(verdicts[1], RG_KEEP);
 						assert_int_equal(verdicts[2], RG_KEEP);
@@ -108,7 +126,7 @@ static void many_issues(void **state)
 				.pass = draw(runs),
 				.created_at_ms = now_ms - INT64_C(90) * DAY_MS + draw(3) - 1,
 			};
-		rg_message_cleanup(all, count, &rules, now_ms, verdicts);
+		judge_all(all, count, &rules, now_ms, verdicts);
 		for (i = 0; i < count; i++)
 			assert_int_equal(verdicts[i], expected(all, count, i, &rules, now_ms));
 	}

@@ -4,7 +4,7 @@
 
 #include "facts/message_cleanup.h"
 
-/* Issues are cleaned one by one, each in pieces of one commit. */
+/* Issues are cleaned one by one, each in pieces: those of so many messages, one commit. */
 enum { PIECE = 256, HISTORY_MAX = 1000 };
 
 /* A requested 0 means the configured value; a negative one means off. */
@@ -46,63 +46,74 @@ static void count_verdict(struct roger_archive_reply *reply, enum rg_cleanup ver
 	reply->archived++;
 }
 
-/* Archive at most one commit's worth; *ret_more: there are more. */
-static int move_piece(struct rg_metrics *metrics, const struct roger_message_list *messages,
-		      const enum rg_cleanup *verdicts, struct roger_archive_reply *reply,
-		      bool *ret_more, struct roger_err *err)
+/* The cleaning of one issue, from its newest message on; each piece is one transaction. */
+struct issue_cleanup {
+	struct rg_metrics metrics;
+	struct rg_cleaning cleaning;
+	struct rg_query query; /* for the next piece */
+	struct roger_archive_reply *reply;
+	int64_t messages, seen;
+	bool dry_run;
+};
+
+static int clean_message(struct issue_cleanup *issue, const struct roger_message *message,
+			 struct roger_err *err)
 {
-	struct rg_engine *engine = metrics->roger->engine;
-	struct roger_message message;
-	struct rg_outcome outcome;
-	size_t i, staged = 0;
-	int r = ROGER_OK;
+	struct roger_message archived = *message;
+	enum rg_cleanup verdict;
+	int r = rg_cleaning_judge(&issue->cleaning, message, &verdict, err);
 
-	rg_assert(rg_engine_is_exclusive(engine));
-	*ret_more = false;
-	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
-		if (verdicts[i] == RG_KEEP || verdicts[i] == RG_KEEP_UNREAD)
-			continue;
-		*ret_more = staged == PIECE;
-		if (*ret_more)
-			break;
-		message = messages->items[i];
-		message.archived_at_ms = rg_clock_ms();
-		message.archive_reason = rg_str(rg_message_cleanup_reason(verdicts[i]));
-		r = rg_metrics_moved(metrics, &message, err);
-		if (r == ROGER_OK)
-			r = rg_engine_archive(engine, &message, err);
-		count_verdict(reply, verdicts[i]);
-		staged++;
-	}
-	return r < 0 ? r : rg_engine_commit(engine, &outcome, err);
-}
-
-/* Look at the issue once, in a transaction of its own. */
-static int clean_once(struct rg_metrics *metrics, struct roger_str issue,
-		      const struct rg_cleanup_rules *rules, bool dry_run,
-		      struct roger_archive_reply *reply, struct rg_arena *arena, bool *ret_more,
-		      struct roger_err *err)
-{
-	const struct rg_query query = { .issue = issue };
-	struct roger_message_list messages;
-	enum rg_cleanup *verdicts;
-	size_t i;
-	int r;
-
-	r = rg_engine_find(metrics->roger->engine, &query, arena, &messages, err);
 	if (r < 0)
 		return r;
-	verdicts = rg_arena_get(arena, messages.count * sizeof *verdicts);
-	if (!verdicts)
-		return rg_fail_memory(err);
-	rg_message_cleanup(messages.items, messages.count, rules, rg_clock_ms(), verdicts);
-	*ret_more = false;
-	if (!dry_run)
-		r = move_piece(metrics, &messages, verdicts, reply, ret_more, err);
-	/* The last look counts what stays and, in a dry run, what would leave. */
-	for (i = 0; i < messages.count && !*ret_more; i++)
-		if (dry_run || verdicts[i] == RG_KEEP_UNREAD)
-			count_verdict(reply, verdicts[i]);
+	count_verdict(issue->reply, verdict);
+	if (issue->dry_run || verdict == RG_KEEP || verdict == RG_KEEP_UNREAD)
+		return ROGER_OK;
+	archived.archived_at_ms = rg_clock_ms();
+	archived.archive_reason = rg_str(rg_message_cleanup_reason(verdict));
+	r = rg_metrics_moved(&issue->metrics, &archived, err);
+	return r < 0 ? r : rg_engine_archive(issue->metrics.roger->engine, &archived, err);
+}
+
+/* Clean the next piece; *ret_more false: it was the last one. */
+static int clean_piece(struct issue_cleanup *issue, bool *ret_more, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_engine *engine = issue->metrics.roger->engine;
+	struct roger_message_list found;
+	struct rg_outcome outcome;
+	size_t i;
+	int r = rg_kept(arena, err);
+
+	rg_assert(rg_engine_is_exclusive(engine));
+	if (r == ROGER_OK)
+		r = rg_engine_find(engine, &issue->query, arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		r = clean_message(issue, &found.items[i], err);
+	if (r < 0)
+		return r;
+	*ret_more = found.count == PIECE;
+	issue->seen += (int64_t)found.count;
+	if (found.count)
+		issue->query.after = found.items[found.count - 1].position;
+	return rg_engine_commit(engine, &outcome, err);
+}
+
+static int clean_pieces(struct issue_cleanup *issue, struct roger_err *err)
+{
+	const struct roger *roger = issue->metrics.roger;
+	bool more = true;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && more) {
+		if (issue->seen && roger->tell &&
+		    !roger->tell(roger->tell_context, "cleanup messages", issue->seen,
+				 issue->messages))
+			return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+		r = rg_engine_begin(roger->engine, true, err);
+		if (r == ROGER_OK)
+			r = clean_piece(issue, &more, err);
+		rg_engine_rollback(roger->engine);
+	}
 	return r;
 }
 
@@ -121,36 +132,34 @@ static int save_figures(struct rg_metrics *metrics, const struct roger_archive_r
 	return rg_metrics_save(metrics, err);
 }
 
-static int clean_one(struct roger *roger, struct roger_str issue,
+static int clean_one(struct roger *roger, struct roger_str name,
 		     const struct roger_cleanup_request *request, struct roger_archive_reply *reply,
 		     struct roger_err *err)
 {
 	const struct rg_cleanup_rules rules = rules_of(roger, request);
 	const struct roger_archive_reply before = *reply;
-	struct rg_metrics metrics = { .roger = roger,
-				      .arena = reply->memory,
-				      .verb = RG_STR("cleanup") };
-	struct rg_arena *arena;
-	bool more = true;
-	int r = ROGER_OK;
+	struct issue_cleanup issue = {
+		.metrics = { .roger = roger, .arena = reply->memory, .verb = RG_STR("cleanup") },
+		.query = { .issue = name, .newest = true, .limit = PIECE },
+		.reply = reply,
+		.dry_run = request->dry_run,
+	};
+	struct rg_issue_list found;
+	int r = rg_engine_measure_issues(roger->engine, name, rules.keep_runs > 0, reply->memory,
+					 &found, err);
 
-	if (!rg_arena_print(metrics.arena, &metrics.reason,
+	if (r < 0 || !found.count)
+		return r;
+	if (!rg_arena_print(issue.metrics.arena, &issue.metrics.reason,
 			    "max_age_days %lld, keep_per_agent %lld, keep_passes %lld",
 			    (long long)rules.max_age_days, (long long)rules.keep_per_phase,
 			    (long long)rules.keep_runs))
 		return rg_fail_memory(err);
-	while (r == ROGER_OK && more) {
-		arena = rg_arena_new();
-		if (!arena)
-			return rg_fail_memory(err);
-		r = rg_engine_begin(roger->engine, true, err);
-		if (r == ROGER_OK)
-			r = clean_once(&metrics, issue, &rules, request->dry_run, reply, arena,
-				       &more, err);
-		rg_engine_rollback(roger->engine);
-		rg_arena_free(arena);
-	}
-	return r < 0 ? r : save_figures(&metrics, &before, reply, err);
+	issue.messages = found.items->figures.messages;
+	rg_cleaning_init(&issue.cleaning, &rules, found.items->newest_pass, rg_clock_ms());
+	r = clean_pieces(&issue, err);
+	rg_cleaning_deinit(&issue.cleaning);
+	return r < 0 ? r : save_figures(&issue.metrics, &before, reply, err);
 }
 
 static int show_history(struct roger *roger, struct roger_str issue,

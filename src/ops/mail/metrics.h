@@ -19,7 +19,4 @@ RG_CHECKED int rg_metrics_moved(struct rg_metrics *metrics, const struct roger_m
 /* Record what left, if anything did. */
 RG_CHECKED int rg_metrics_save(struct rg_metrics *metrics, struct roger_err *err);
 
-/* The size of content and metadata of messages. */
-int64_t rg_metrics_bytes(const struct roger_message_list *messages);
-
 #endif
