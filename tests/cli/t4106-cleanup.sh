@@ -44,6 +44,16 @@ is "so nothing goes" "$(printf '%s' "$out" | json 'd["archived"]')" 0
 exits 0 "which without it does" roger cleanup --issue off --json
 is "all but the last run" "$(printf '%s' "$out" | json 'd["by_pass"]')" 2
 
+# More than leave in one commit; every third is for somebody who keeps all of it.
+for i in $(seq 600); do
+	old "long-$i" "$([ $((i % 3)) = 0 ] && echo gus || echo hal)" long 1 1 "$([ $((i % 3)) = 0 ] && echo false || echo true)"
+done
+exits 0 "an issue of several pieces" roger cleanup --issue long --keep-per-agent 10 --json
+is "each message is judged once" "$(printf '%s' "$out" | json '[d[k] for k in ("archived", "by_count", "kept_unread")]')" "[390, 390, 190]"
+is "what stays are the newest" "$(roger list --issue long --to hal --jsonl | sed 's/.*"content":"long-\([^"]*\)".*/\1/' | tr '\n' ' ')" "586 587 589 590 592 593 595 596 598 599 "
+is "and the bytes before and after are noted" "$(roger cleanup --history --issue long --json | json '[[m["bytes_before"], m["bytes_after"]] for m in d["history"]]')" "[[4692, 1644]]"
+is "which are those of the issue" "$(roger report stats --issue long --json | json '[d[k] for k in ("messages", "bytes", "agents")]')" "[210, 1644, 3]"
+
 id=$(send_id --as plan bob "delete me" --issue d)
 exits 77 "archive spares the unread" roger archive "$id"
 exits 0 "a dry run of delete" roger archive --unread "$id" --dry-run
