@@ -6,6 +6,7 @@
  * attempt depends on them. Of other keys a digest stays for cycles.keep_digests cycles.  Dead
  * letters are another log.
  */
+#include "base/names.h"
 #include "ops/records.h"
 
 #include <stdlib.h>
@@ -182,25 +183,45 @@ static int purge_sender(struct purging *purging, struct roger_str sender,
 	return r;
 }
 
-/* Move the next sender's lines, in their order, out of all; NULL: there is no sender left. */
-static struct roger_attempt *take_sender(struct roger_attempt *all, size_t count,
-					 struct roger_attempt *lines, size_t *ret_count)
-{
-	struct roger_str sender;
-	size_t i = 0;
+/* The lines of all send logs, as the index knows them. */
+struct all_lines {
+	struct rg_names senders;
+	int64_t count;
+};
 
-	*ret_count = 0;
-	while (i < count && !all[i].from.length)
-		i++;
-	if (i == count)
-		return NULL;
-	for (sender = all[i].from; i < count; i++) {
-		if (!rg_str_equal(all[i].from, sender))
-			continue;
-		lines[(*ret_count)++] = all[i];
-		all[i].from.length = 0;
+static int see_line(void *context, const struct rg_event *row, struct roger_err *err)
+{
+	struct all_lines *all = context;
+	struct roger_str sender;
+
+	if (!row) {
+		*all = (struct all_lines){ .senders = { .arena = all->senders.arena } };
+		return ROGER_OK;
 	}
-	return lines;
+	all->count++;
+	if (rg_names_have(&all->senders, row->said.actor))
+		return ROGER_OK;
+	return rg_kept(rg_arena_copy(all->senders.arena, row->said.actor, &sender) &&
+			       rg_names_add(&all->senders, sender),
+		       err);
+}
+
+/* Read and purge one sender's log. */
+static int purge_next(struct purging *purging, struct roger_str sender,
+		      struct roger_purge_reply *reply, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS, .owner = sender };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_records lines;
+	int r = arena ? rg_records_read(purging->roger, &query, arena, &lines, err)
+		      : rg_fail_memory(err);
+
+	if (r < 0)
+		return r;
+	purging->arena = arena;
+	purging->lines = lines.attempts;
+	purging->count = lines.count;
+	return purge_sender(purging, sender, reply, err);
 }
 
 /* Drop the digest of a cycle that is long past. */
@@ -215,31 +236,32 @@ static bool drop_digest(void *context, const union rg_log_record *record)
 int rg_verb_purge(struct roger *roger, const struct roger_purge_request *request,
 		  struct roger_purge_reply *reply, struct roger_err *err)
 {
-	const struct rg_log_query query = { .log = RG_LOG_SENDS, .plain = true };
+	const struct rg_row_query query = { .log = RG_LOG_SENDS };
 	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
-	struct purging purging = { .roger = roger,
-				   .arena = reply->memory,
-				   .dry_run = request->dry_run };
-	struct roger_attempt *lines;
-	struct rg_records all;
+	struct purging purging = { .roger = roger, .dry_run = request->dry_run };
+	struct all_lines all = { .senders = { .arena = reply->memory } };
 	int64_t unused;
+	size_t i;
 	int r;
 
 	r = rg_engine_records_hold(roger->engine, &held, err);
 	if (r == ROGER_OK)
-		r = rg_cycle_all(roger, purging.arena, &purging.cycles, err);
+		r = rg_cycle_all(roger, reply->memory, &purging.cycles, err);
 	if (r == ROGER_OK)
-		r = rg_records_read(roger, &query, purging.arena, &all, err);
+		r = rg_engine_bring_sends_up(roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = rg_engine_rows(roger->engine, &query, see_line, &all, err);
 	if (r < 0)
 		return r;
 	purging.oldest_kept = purging.cycles.items[purging.cycles.count - 1].number -
 			      roger->workspace->config->cycles_kept + 1;
-	lines = rg_arena_get(purging.arena, (all.count + 1) * sizeof *lines);
-	if (!lines)
-		return rg_fail_memory(err);
-	while (r == ROGER_OK &&
-	       (purging.lines = take_sender(all.attempts, all.count, lines, &purging.count)))
-		r = purge_sender(&purging, purging.lines[0].from, reply, err);
+	/* Nothing is of a cycle before the first: no line needs to be read. */
+	if (purging.oldest_kept <= purging.cycles.items[0].number) {
+		reply->kept = all.count;
+		return ROGER_OK;
+	}
+	for (i = 0; r == ROGER_OK && i < all.senders.count; i++)
+		r = purge_next(&purging, all.senders.items[i], reply, err);
 	if (r == ROGER_OK && !purging.dry_run)
 		r = rg_engine_log_purge(roger->engine, RG_LOG_DIGESTS, RG_STR(""), drop_digest,
 					&purging, &unused, err);
