@@ -1767,7 +1767,8 @@ static void what_lines_say_stands_in_the_tables(void **state)
 		{ "SELECT name, sent, received, unread, epoch, seq, last_sent_at, last_read_at"
 		  " FROM agents ORDER BY 1",
 		  "ann|10|0|0|1|3|5|0\ni|0|8|4|0|0|0|9\nj|0|1|0|0|0|0|0\nk|0|1|0|0|0|0|0\n" },
-		{ "SELECT issue_id, data, unread FROM issues ORDER BY 1", "i|7|4\nj|0|0\nk|1|0\n" },
+		{ "SELECT issue_id, data, unread, bytes FROM issues ORDER BY 1",
+		  "i|7|4|7\nj|0|0|0\nk|1|0|1\n" },
 		{ "SELECT * FROM last_seen", "i|ann|1|2\n" },
 		{ "SELECT * FROM edges", "j|ann|1|3\n" },
 		{ "SELECT first, oldest, newest, types FROM spans", "0|5|5|16\n" },

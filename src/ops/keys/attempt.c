@@ -195,28 +195,40 @@ static bool is_open(const struct roger_dead_letter *letter, const struct roger_m
 							 : !rg_attempt_under_way(message);
 }
 
+/* Update the letter by its message; NULL: there is none. */
+static void follow_message(struct roger_dead_letter *letter, const struct roger_message *message)
+{
+	if (!message)
+		return;
+	if (rg_message_was_read(message))
+		letter->delivered_at_ms = message->read_at_ms;
+	else if (is_open(letter, message))
+		letter->status = ROGER_UNDELIVERED;
+	/* A person has acknowledged it in place of the recipient. */
+	else if (message->read)
+		letter->status = ROGER_STALE;
+}
+
 int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 			 struct rg_arena *arena, struct rg_records *ret_letters,
 			 struct roger_err *err)
 {
-	struct roger_dead_letter *letter;
+	enum { AT_ONCE = 250 };
 	struct roger_message_list messages;
-	size_t i;
+	struct roger_dead_letter *letters;
+	struct roger_str ids[AT_ONCE];
+	size_t from, count, i;
 	int r;
 
 	r = rg_records_read(roger, query, arena, ret_letters, err);
-	for (i = 0; r == ROGER_OK && i < ret_letters->count; i++) {
-		letter = &ret_letters->letters[i];
-		r = rg_engine_find_ids(roger->engine, &letter->message, 1, arena, &messages, err);
-		if (r < 0 || !messages.count)
-			continue;
-		if (rg_message_was_read(&messages.items[0]))
-			letter->delivered_at_ms = messages.items[0].read_at_ms;
-		else if (is_open(letter, &messages.items[0]))
-			letter->status = ROGER_UNDELIVERED;
-		/* A person has acknowledged it in place of the recipient. */
-		else if (messages.items[0].read)
-			letter->status = ROGER_STALE;
+	for (from = 0; r == ROGER_OK && from < ret_letters->count; from += count) {
+		letters = &ret_letters->letters[from];
+		count = ret_letters->count - from < AT_ONCE ? ret_letters->count - from : AT_ONCE;
+		for (i = 0; i < count; i++)
+			ids[i] = letters[i].message;
+		r = rg_engine_find_ids(roger->engine, ids, count, arena, &messages, err);
+		for (i = 0; r == ROGER_OK && i < count; i++)
+			follow_message(&letters[i], rg_messages_find(&messages, ids[i]));
 	}
 	return r;
 }

@@ -18,6 +18,7 @@
 
 enum {
 	LETTERS_MAX = 2000, /* open dead letters */
+	LETTERS_AT_ONCE = 250,
 	REFUSED_MAX = 200,  /* newest refusals of the cycle, not older than a day */
 	WAITING_MAX = 2000, /* messages with a lease or a deadline for being read */
 	ROWS_MAX = 500,	    /* messages whose rows are asked for at once */
@@ -90,21 +91,16 @@ struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str 
 
 /* ---------------------------------------------------------- dead letters -- */
 
-static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct roger_err *err)
+static int judge_letter(struct rg_causes *causes, const struct roger_dead_letter *letter,
+			struct roger_err *err)
 {
-	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .id = id, .states = true };
-	const struct roger_dead_letter *letter;
-	struct rg_query by_id = { .id_count = 1 };
+	const struct rg_query by_id = { .ids = &letter->message, .id_count = 1 };
 	struct roger_message_list there;
-	struct rg_records found;
 	struct rg_agent_mail *box;
 	int r;
 
-	r = rg_dead_letters_find(causes->roger, &query, causes->arena, &found, err);
-	if (r < 0 || !found.count || rg_dead_letter_counts_as(found.letters) != ROGER_UNDELIVERED)
-		return r;
-	letter = found.letters;
-	by_id.ids = &letter->message;
+	if (rg_dead_letter_counts_as(letter) != ROGER_UNDELIVERED)
+		return ROGER_OK;
 	box = rg_causes_mail(causes, rg_retired_owner(&causes->retired, letter->to), RG_PART_DEAD,
 			     1, letter->at_ms);
 	if (box->way_out.length)
@@ -114,6 +110,30 @@ static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct 
 	if (r == ROGER_OK && (!there.count || there.items[0].dead_at_ms))
 		box->way_out = rg_causes_command(causes, there.count ? "dead redeliver" : "dismiss",
 						 letter->id, "");
+	return r;
+}
+
+/* Judge the letters of these rows: by their messages, which have one each, or one by its id. */
+static int judge_letters(struct rg_causes *causes, const struct rg_event *rows, size_t count,
+			 struct roger_err *err)
+{
+	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
+	struct roger_str messages[LETTERS_AT_ONCE];
+	struct rg_records found;
+	size_t i;
+	int r;
+
+	for (i = 0; i < count; i++)
+		messages[i] = rows[i].said.message;
+	if (messages[0].length) {
+		query.messages = messages;
+		query.message_count = count;
+	} else {
+		query.id = rows->id;
+	}
+	r = rg_dead_letters_find(causes->roger, &query, causes->arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		r = judge_letter(causes, &found.letters[i], err);
 	return r;
 }
 
@@ -147,15 +167,20 @@ static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
 	const struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS,
 					   .open = ROGER_EVENT_DEAD_LETTER };
 	struct rg_history open;
+	size_t i, some;
 	bool any = false;
-	size_t i;
 	int r = rg_rows_load(causes->roger, &rows, causes->arena, &open, err);
 
 	if (r < 0)
 		return r;
 	for (i = open.count > LETTERS_MAX ? open.count - LETTERS_MAX : 0;
-	     r == ROGER_OK && i < open.count; i++)
-		r = look_at_letter(causes, open.items[i].id, err);
+	     r == ROGER_OK && i < open.count; i += some) {
+		some = 1;
+		while (open.items[i].said.message.length && some < LETTERS_AT_ONCE &&
+		       i + some < open.count && open.items[i + some].said.message.length)
+			some++;
+		r = judge_letters(causes, &open.items[i], some, err);
+	}
 	for (i = 0; i < causes->boxes.count; i++)
 		any |= causes->boxes.items[i].parts[RG_PART_DEAD] > 0;
 	return r < 0 || !any ? r : look_for_alarm(causes, err);
