@@ -14,6 +14,7 @@
 enum {
 	PIECE = 8,
 	RANDOM = 16,
+	COMPARED_MOST = 1000,
 	WIDE = 120,
 	NUMBER_BYTES = 64,
 	ID_COLUMNS = 14,   /* a longer name with its number gives way to a piece of the id */
@@ -23,7 +24,8 @@ enum {
 };
 
 /* Return the shortest part of the id, from the start of its random digits and at least PIECE long,
- * that no other id in the list contains, so that a user can type it. */
+ * that no other id in the list contains, so that a user can type it.  In a long list, where
+ * comparing them takes long, all these digits. */
 static struct roger_str piece_of(const struct roger_message_list *messages, size_t which)
 {
 	const struct roger_str id = messages->items[which].id;
@@ -33,8 +35,8 @@ static struct roger_str piece_of(const struct roger_message_list *messages, size
 	if (id.length < RANDOM + sizeof "msg-" || id.data[id.length - RANDOM - 1] != '-')
 		return id;
 	piece.data += id.length - RANDOM;
-	piece.length = PIECE;
-	for (i = 0; i < messages->count; i++)
+	piece.length = messages->count > COMPARED_MOST ? RANDOM : PIECE;
+	for (i = 0; i < messages->count && piece.length < RANDOM; i++)
 		while (piece.length < RANDOM && i != which &&
 		       memmem(messages->items[i].id.data, messages->items[i].id.length, piece.data,
 			      piece.length))
