@@ -361,6 +361,7 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 	struct roger_concern concern = { 0 };
 	struct roger_strs names;
 	const char *dot;
+	char folder[4200];
 	bool refused;
 	size_t i = 0;
 	int r = rg_triggers_skipped(causes->roger->workspace, causes->arena, &names, err);
@@ -371,9 +372,11 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 		name = names.items[i];
 		refused = rg_str_begins(name, RG_TRIGGER_REFUSED);
 	} while (refused && ++i < names.count);
-	file = rg_causes_quote(causes, rg_causes_print(causes, "%.*s/.skipped/%.*s",
-						       RG_STR_ARGS(config->trigger_dir),
-						       RG_STR_ARGS(name)));
+	/* The command is typed in any folder. */
+	rg_workspace_path(causes->roger->workspace->root, config->trigger_dir, folder,
+			  sizeof folder);
+	file = rg_causes_quote(
+		causes, rg_causes_print(causes, "%s/.skipped/%.*s", folder, RG_STR_ARGS(name)));
 	/* The name ends with the trigger file's name, which names the recipient.  A group's text
 	 * was refused for all of it, but may be stale for one of several: the bridge said which. */
 	dot = memchr(name.data, '.', name.length);
