@@ -1174,7 +1174,7 @@ static int read_every_length(void *context)
 			return 101;
 		rg_journal_close(journal);
 	}
-	return strcmp(err.message, "'25' can only be read: Permission denied") ? 102 : 0;
+	return strcmp(err.message, "'25' cannot be written: Permission denied") ? 102 : 0;
 }
 
 /* Without a control file: up to the last newline, wherever that is. */
@@ -1283,7 +1283,7 @@ static void opening_without_memory_is_an_error(void **state)
 
 /* What one call of those that open a journal does to it, when it fails in such a way. */
 enum opened { WRITABLE, READ_ONLY, FOR_READING, REFUSED };
-static const struct {
+static const struct opening {
 	const char *call;
 	int error;
 	enum opened opened;
@@ -1306,16 +1306,18 @@ static const struct {
 	{ "map", EIO, REFUSED },
 };
 
-/* Its lines are read, and who wants to write is told why that is not so. */
-static void expect_read_only(struct rg_journal *journal, enum opened opened, int error)
+/* Its lines are read, and who wants to write is told which file forbids that, and why. */
+static void expect_read_only(struct rg_journal *journal, const struct opening *opening)
 {
+	const bool made = strcmp(opening->call, "open") && strcmp(opening->call, "sync_folder");
 	char expected[200];
 	struct roger_err err;
 
-	snprintf(expected, sizeof expected, "'" NAME "' can only be read: %s", strerror(error));
+	snprintf(expected, sizeof expected, "'%s' cannot be written: %s",
+		 made ? "messages.control" : NAME, strerror(opening->error));
 	assert_false(rg_journal_writable(journal));
 	assert_int_equal(fcntl(rg_journal_file(journal), F_GETFL) & O_ACCMODE,
-			 opened == READ_ONLY ? O_RDWR : O_RDONLY);
+			 opening->opened == READ_ONLY ? O_RDWR : O_RDONLY);
 	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_EIO);
 	assert_string_equal(err.message, expected);
 	assert_int_equal(rg_journal_take(journal, RG_LOCK_STATE, 0, &err), ROGER_EIO);
@@ -1353,7 +1355,7 @@ static void what_cannot_be_written_is_read(void **state)
 		if (openings[i].opened == WRITABLE)
 			assert_true(rg_journal_writable(journal));
 		else if (r == ROGER_OK)
-			expect_read_only(journal, openings[i].opened, openings[i].error);
+			expect_read_only(journal, &openings[i]);
 		rg_journal_close(journal);
 		assert_int_equal(lowest_free_file(), before);
 	}

@@ -44,6 +44,7 @@ struct rg_journal {
 	char control_name[256];
 	uint64_t owner;
 	struct rg_control *control; /* NULL: read-only */
+	const char *unwritable;	    /* the file that made it so */
 	int why_errno;		    /* errno that explains why */
 	int64_t wait_ms;	    /* for the lock, and for a sync */
 	uint32_t owed;		    /* locks to release in a control file that is not mapped yet */
@@ -106,9 +107,12 @@ static int open_journal(struct rg_journal *journal, struct roger_err *err)
 	struct roger_err refused = { 0 };
 	int r;
 
+	journal->unwritable = journal->name;
 	r = open_to_append(journal, &refused);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK) {
+		journal->unwritable = journal->control_name;
 		r = reopen_control(journal, &refused);
+	}
 	journal->why_errno = refused.system_errno;
 	if (r == ROGER_OK || (journal->file != RG_NO_FILE && is_full(journal->why_errno)))
 		return ROGER_OK;
@@ -810,8 +814,8 @@ static int lock_append(struct rg_journal *journal, size_t agents, size_t counts,
 	int r;
 
 	if (!journal->control)
-		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
-			       journal->name);
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' cannot be written",
+			       journal->unwritable);
 	r = lock_tail(journal, agents, counts, true, wait_ms, err);
 	if (r < 0)
 		return r;
@@ -1312,8 +1316,8 @@ int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which, int64_
 
 	rg_assert(which < sizeof names / sizeof *names);
 	if (!journal->control)
-		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
-			       journal->name);
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' cannot be written",
+			       journal->unwritable);
 	for (tries = 0; tries < PLACES_MAX; tries++) {
 		r = follow_control(journal, err);
 		if (r < 0)
