@@ -18,7 +18,7 @@ int rg_session_folder(bool session, char to[4096], struct roger_err *err)
 	else if (home && home[0] == '/')
 		snprintf(to, 4096, "%.4000s/.local/state/roger", home);
 	else
-		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is set");
+		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is absolute");
 	return ROGER_OK;
 }
 

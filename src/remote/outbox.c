@@ -49,7 +49,7 @@ int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 	int r;
 
 	if (!given && (!home || home[0] != '/'))
-		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is set");
+		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is absolute");
 	r = given && make ? rg_file_make_folder(AT_FDCWD, state, NULL, err) : ROGER_OK;
 	if (r < 0)
 		return r;
