@@ -83,6 +83,7 @@ static struct rg_file_facts facts_of(const struct stat *facts)
 				       (int64_t)facts->st_nlink,
 				       (facts->st_mode & (S_IWGRP | S_IWOTH)) != 0,
 				       (facts->st_mode & (S_IRWXG | S_IRWXO)) != 0,
+				       (facts->st_mode & S_IRUSR) != 0,
 				       S_ISREG(facts->st_mode)	 ? RG_FILE_REGULAR
 				       : S_ISDIR(facts->st_mode) ? RG_FILE_FOLDER
 				       : S_ISLNK(facts->st_mode) ? RG_FILE_LINK
@@ -265,15 +266,14 @@ enum rg_file_kind rg_file_kind(int folder, const char *name)
 
 int rg_file_close_to_others(int folder, const char *name, struct roger_err *err)
 {
-	RG_CLEANUP(rg_file_closep)
-	int file = open_again(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-	struct stat facts;
+	struct rg_file_facts facts;
+	int r = rg_file_examine(folder, name, &facts, err);
 
-	if (file < 0)
-		return fail_open(name, errno, false, err);
-	if (fstat(file, &facts) < 0 || fchmod(file, S_ISDIR(facts.st_mode) ? 0700 : 0600) < 0)
+	/* By its name: a file that its owner may not read cannot be opened. */
+	if (r == ROGER_OK && fchmodat(folder, name, facts.kind == RG_FILE_FOLDER ? 0700 : 0600,
+				      AT_SYMLINK_NOFOLLOW) < 0)
 		return rg_fail(err, ROGER_EIO, errno, "change the mode of '%s'", name);
-	return ROGER_OK;
+	return r;
 }
 
 static int seek_file(int file, int from, const char *name, uint64_t *ret_offset,

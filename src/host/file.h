@@ -33,6 +33,7 @@ struct rg_file_facts {
 	int64_t links;	      /* names that lead to it */
 	bool open_to_writers; /* its group or anybody may write it */
 	bool open_to_others;  /* or use it in any other way */
+	bool open_to_owner;   /* its owner may read it */
 	enum rg_file_kind kind;
 };
 

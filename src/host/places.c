@@ -57,14 +57,16 @@ static int check_mode(const struct checking *checking, const struct place *place
 
 	/* A repository may have set the mode of the first two.  Other programs write into
 	 * triggers/, and files taken from there keep their mode, in a closed folder. */
-	if (!facts->open_to_others || rg_str_is(place->shown, "config.yaml") ||
-	    rg_str_is(place->shown, ".gitignore") || rg_str_is(place->shown, "triggers") ||
-	    is_below(place, RG_STR("triggers/.taken/")))
+	if ((facts->open_to_owner && !facts->open_to_others) ||
+	    rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore") ||
+	    rg_str_is(place->shown, "triggers") || is_below(place, RG_STR("triggers/.taken/")))
 		return ROGER_OK;
 	fixed = checking->fix &&
 		rg_file_close_to_others(place->folder, place->name, NULL) == ROGER_OK;
 	return report_breach(checking, breach_at(place, ROGER_BREACH_MODE, ROGER_REPAIRABLE), fixed,
-			     err, "others than its owner may use it; expected mode %s",
+			     err, "%s; expected mode %s",
+			     facts->open_to_owner ? "others than its owner may use it"
+						  : "its owner may not read it",
 			     facts->kind == RG_FILE_FOLDER ? "0700" : "0600");
 }
 

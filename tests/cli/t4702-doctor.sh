@@ -235,6 +235,8 @@ again
 # ---- places and modes
 mended "a journal that others may read" mode "0600" messages.jsonl 0 'chmod 644 .roger/messages.jsonl'
 mended "a folder that others may read" mode "0700" send-log 0 'chmod 755 .roger/send-log'
+mended "an index that its owner may not read" mode "owner may not read it; expected mode 0600" messages.db-index 0 \
+	'chmod 0 .roger/messages.db-index'
 ln -s /etc/passwd .roger/triggers
 damage "a symbolic link" place "symbolic link" triggers 0
 mkfifo .roger/pipe

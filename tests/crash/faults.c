@@ -160,6 +160,8 @@ WRAP(int, mkdirat, mkdirat, -1, path, false, (int fd, const char *path, mode_t m
      (fd, path, mode))
 WRAP(int, rmdir, rmdir, -1, path, false, (const char *path), (path))
 WRAP(int, fchmod, fchmod, fd, NULL, false, (int fd, mode_t mode), (fd, mode))
+WRAP(int, fchmodat, fchmodat, -1, path, false, (int fd, const char *path, mode_t mode, int flags),
+     (fd, path, mode, flags))
 WRAP(int, flock, flock, fd, NULL, false, (int fd, int what), (fd, what))
 WRAP(void *, mmap, mmap, fd, NULL, false,
      (void *at, size_t size, int prot, int flags, int fd, off_t from),
