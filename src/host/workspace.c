@@ -76,30 +76,31 @@ struct found {
  */
 static int climb_folders(char to[4096], bool trees, struct found *found, struct roger_err *err)
 {
-	struct rg_file_facts facts = { 0 };
+	struct rg_file_facts facts;
 	char home[4200], *slash;
 	enum rg_worktree_state state = RG_WORKTREE_NONE;
 	struct limit limit;
 	bool limited = false;
-	int folder, r;
+	int r;
 
 	for (;;) {
 		snprintf(home, sizeof home, "%s/%s", strcmp(to, "/") == 0 ? "" : to,
 			 RG_WORKSPACE_FOLDER);
-		r = rg_file_open_folder(AT_FDCWD, home, &folder, err);
+		/* It is not opened: who may not open it is told whose it is. */
+		r = rg_file_examine(AT_FDCWD, home, &facts, err);
+		if (r == ROGER_OK && facts.kind && facts.kind != RG_FILE_FOLDER)
+			r = rg_fail(err, ROGER_EREFUSED, 0,
+				    "'%s' is not a folder, or a symbolic link", home);
 		if (r < 0)
 			return r;
-		found->there = folder != RG_NO_FILE;
-		if (found->there)
-			r = rg_file_facts(folder, home, &facts, err);
-		rg_file_close(folder);
+		found->there = facts.kind == RG_FILE_FOLDER;
 		found->owner = facts.owner;
 		if (trees && !found->tree.base[0])
 			state = found->there ? rg_worktree_find(to, &found->tree)
 					     : rg_worktree_look(to, &found->tree);
 		found->lost |= state == RG_WORKTREE_LOST;
-		if (found->there || r < 0 || strcmp(to, "/") == 0)
-			return r;
+		if (found->there || strcmp(to, "/") == 0)
+			return ROGER_OK;
 		if (!limited)
 			find_limit(to, &limit);
 		limited = true;

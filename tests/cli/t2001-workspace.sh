@@ -110,6 +110,9 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	exits 74 "without the right to write" setpriv --reuid=65534 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
 		"$locked/roger" send bob x --as ann --workspace "$locked"
 	like "that is what it says" "$err" "Permission denied"
+	exits 77 "another user's, who keeps it closed" setpriv --reuid=65533 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
+		"$locked/roger" list --workspace "$locked"
+	like "is told whose it is" "$err" "belongs to another user \(id 65534\)"
 	rm -rf "$locked"
 else
 	result 0 "without the right to write # SKIP needs root and setpriv"
