@@ -309,16 +309,23 @@ static bool print_path(struct rg_index *index, const char **ret_path, const char
 	return true;
 }
 
+/* With the longest name of a file behind it, it is as long as SQLite takes. */
+enum { SQLITE_FOLDER_BYTES_MAX = 280 };
+
 int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 		 struct rg_index **ret_index, struct roger_err *err)
 {
 	const struct roger_str name = workspace->config->database_file;
 	const char *folder = workspace->data_path;
+	char short_folder[40];
 	struct rg_index *index;
 
 	if (name.length > 200)
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "storage: expected file names of at most 200 bytes");
+	snprintf(short_folder, sizeof short_folder, "/proc/self/fd/%d", workspace->data);
+	if (strlen(folder) > SQLITE_FOLDER_BYTES_MAX)
+		folder = short_folder;
 	index = calloc(1, sizeof *index);
 	if (!index)
 		return rg_fail_memory(err);

@@ -188,6 +188,14 @@ static int access_file(sqlite3_vfs *base, const char *name, int flags, int *ret)
 	return vfs->usual->xAccess(base, name, flags, ret);
 }
 
+/* Keep the path as it is: its folder is open already, and SQLite would look at each folder on the
+ * way there, and refuse more than 512 bytes of them. */
+static int keep_path(sqlite3_vfs *base, const char *path, int size, char *to)
+{
+	(void)base;
+	return snprintf(to, (size_t)size, "%s", path) < size ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
 /* The VFS is registered only during the open: the list of VFSs belongs to the whole program. */
 int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db)
 {
@@ -202,6 +210,7 @@ int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sql
 	vfs->base.zName = vfs->name;
 	vfs->base.xOpen = open_file;
 	vfs->base.xAccess = access_file;
+	vfs->base.xFullPathname = keep_path;
 	r = sqlite3_vfs_register(&vfs->base, 0);
 	if (r == SQLITE_OK)
 		r = sqlite3_open_v2(path, ret_db, flags, vfs->name);

@@ -100,6 +100,20 @@ cp -r other/.roger "$bytes/"
 exits 78 "nor is one used that was moved there" roger --workspace "$bytes" status --json
 is "a folder below one may have such a name" "$(cd "other/$bytes" && roger list --count)" "$(cd other && roger list --count)"
 
+# SQLite takes a path of 512 bytes.
+folder=$(printf '%0200d' 0)
+mkdir far
+cd far || exit 1
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+	mkdir "$folder" && cd "$folder" || exit 1
+done
+roger init -q
+roger send -q --as ann bob hello 2>/dev/null
+exits 0 "far below: the tables are made" roger list --to bob
+exits 0 "and used" roger status
+is "without a word" "$err" ""
+cd "$here" || exit 1
+
 # Who may not write is told so.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	# Where everybody may go, which need not be so of the checkout, nor of TMPDIR.
