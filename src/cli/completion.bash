@@ -4,9 +4,10 @@ _roger() {
 	IFS=$' \t\n' read -r -a words <<<"$line"
 	[[ $line == *' ' ]] && words+=('')
 	local last="${words[${#words[@]}-1]}" cut=''
-	# readline breaks words at : and =, too: give back only what follows the last break.
-	local breaks="${COMP_WORDBREAKS//[^:=]/}"
+	# readline breaks words at :, = and @, too: give back only what follows the last break, but with its @.
+	local breaks="${COMP_WORDBREAKS//[^:=@]/}"
 	[[ $breaks ]] && cut="${last%"${last##*[$breaks]}"}"
+	cut="${cut%@}"
 	COMPREPLY=()
 	local one
 	while IFS= read -r one; do COMPREPLY+=("${one#"$cut"}"); done < <("${words[0]}" __complete -- "${words[@]:1}" 2>/dev/null)

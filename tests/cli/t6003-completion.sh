@@ -95,6 +95,13 @@ if command -v fish >/dev/null; then
 fi
 is "bash: issues behind =" "$(in_bash 'roger inbox --issue=' | sort | tr '\n' ' ')" "app-42 app-43 "
 is "bash: a name with a colon, behind the colon" "$(in_bash 'roger send imp:r')" "roved"
+roger send -q --new --as plan w@est hello 2>/dev/null
+is "bash: a name with an at sign, which readline leaves in the word" "$(in_bash 'roger send w@')" "@est"
+if command -v zsh >/dev/null; then
+	is "zsh: in a quoted folder" "$(cd / && in_zsh "roger --workspace \"$here\" send w@" | sed '/^$/d')" "w@est"
+else
+	result 0 "zsh: in a quoted folder # skip not installed"
+fi
 
 # What they are, beside them.
 like "bash: told with the list, which is a second tabulator" "$(COMP_TYPE=63 in_bash 'roger re')" "^receive +\(take unread mail and mark it read\)"
