@@ -158,6 +158,7 @@ static int fail_unreached(struct remote *remote, const struct remote_request *re
 
 	remote->unreached = true;
 	remote->lost = remote->hurried;
+	snprintf(remote->lost_why, sizeof remote->lost_why, "%.400s", err->message);
 	/* There is no server, and the error says so already. */
 	if (err->code == ROGER_EENGINE)
 		return ROGER_EENGINE;
@@ -226,7 +227,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 
 	remote_down_find(remote);
 	if (remote->lost)
-		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: it did not answer", remote->place->name);
+		rg_fail(err, ROGER_ETIMEOUT, 0, "%s", remote->lost_why);
 	if (remote->lost || (remote->down_ms && !remote_is_there(remote, err)))
 		return fail_unreached(remote, request, false, err);
 	if (remote->place_count > 1 && request->turn_ms)

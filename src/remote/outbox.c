@@ -25,7 +25,6 @@
 enum {
 	ITEM_BYTES_MAX = 16 << 20,
 	NUMBER_DIGITS = 16,
-	WITHIN_MS = 60 * 1000,
 	SENDERS_MAX = 64,
 };
 static const char waiting_end[] = ".json", refused_end[] = ".refused", lock_name[] = "lock",
@@ -166,7 +165,7 @@ static int send_item(struct remote *remote, const struct item *item, struct roge
 					  .body = rg_buf_str(&item->body),
 					  .key = item->said.key.length ? item->said.key.data
 								       : item->tries,
-					  .within_ms = WITHIN_MS };
+					  .within_ms = RG_ANSWER_WAIT_MS };
 	int r = remote_ask(remote, &request, &answer, err);
 
 	rg_buf_deinit(&answer.body);
@@ -273,6 +272,8 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 	r = lock_outbox(folder, wait ? RG_LOCK_WAIT_MS : 0, &lock, err);
 	if (r == ROGER_OK)
 		r = send_all(remote, folder, arena, err);
+	/* The command that comes next does not wait for that server again. */
+	remote->lost |= !wait && r == ROGER_ETIMEOUT && remote->unreached;
 	/* Tell this after every command, until none waits. */
 	if (print_waiting(remote, words) && !*remote->notice)
 		snprintf(remote->notice, sizeof remote->notice, "%s", words);

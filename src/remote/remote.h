@@ -87,9 +87,10 @@ struct remote {
 	char key[REMOTE_KEY_BYTES]; /* of the last send */
 	bool unreached;		    /* the last verb got no answer, so its outcome is not known */
 	bool hurried;		    /* do not wait for a server that does not answer */
-	bool lost;		    /* hurried, and it did not answer: it is not asked again */
-	bool flushed;		    /* the outbox has been looked at */
-	bool down_known;	    /* down_ms has been looked up */
+	bool lost;		    /* it did not answer: it is not asked again, if hurried never */
+	char lost_why[464];
+	bool flushed;	 /* the outbox has been looked at */
+	bool down_known; /* down_ms has been looked up */
 	int64_t down_ms; /* since when nobody answered; 0: somebody did, or it is not known */
 };
 

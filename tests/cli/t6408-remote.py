@@ -466,6 +466,17 @@ for words, (seconds, status, out, err) in ended_at.items():
         check("a send that waits for its reading is waited for as long", status == 75 and "not known" not in err and "read" in err, (seconds, status, out, err))
     else:
         check(f"a server that takes a command and says nothing costs {words[0]} ten seconds, once", status == 75 and 9 < seconds < 15 and "no answer" in err, (seconds, status, out, err))
+# What waits in the outbox does not add to that, whether anybody knows already that nobody answers or not.
+outbox_env = {"XDG_STATE_HOME": f"{FOLDER.name}/outbox-state"}
+mute_server = f"http://127.0.0.1:{mute.getsockname()[1]}"
+remote("send", "bob", "kept", "--as", "al", "--queue", server=mute_server, env=outbox_env, status=0)
+for what, least, most in (("known", 0, 1.9), ("not known", 9, 15)):
+    began = time.monotonic()
+    ended = remote("list", server=mute_server, env=outbox_env, status=75)
+    took = time.monotonic() - began
+    check(f"with an outbox a command takes as long as without, where it is {what}", least <= took < most and "1 message in the outbox" in ended.stderr, (took, ended.stderr))
+    for down in Path(outbox_env["XDG_STATE_HOME"]).rglob("down-*"):
+        down.unlink()
 mute.close()
 
 # -------------------------------------------------------------------------- TLS
