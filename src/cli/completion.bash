@@ -3,6 +3,7 @@ _roger() {
 	local line="${COMP_LINE:0:COMP_POINT}" words
 	IFS=$' \t\n' read -r -a words <<<"$line"
 	[[ $line == *' ' ]] && words+=('')
+	words=("${words[@]/#\~\//$HOME/}")
 	local last="${words[${#words[@]}-1]}" cut=''
 	# readline breaks words at :, = and @, too: give back only what follows the last break, but with its @.
 	local breaks="${COMP_WORDBREAKS//[^:=@]/}"

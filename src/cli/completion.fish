@@ -1,5 +1,5 @@
 function __roger_complete
-	set -l words (commandline -opc) (commandline -ct)
+	set -l words (string replace -r '^~/' "$HOME/" -- (commandline -opc) (commandline -ct))
 	set -l found ($words[1] __complete -- $words[2..-1] 2>/dev/null)
 	if count $found >/dev/null
 		printf '%s\n' $found

@@ -1,7 +1,7 @@
 #compdef roger
 _roger() {
 	local -a found shown
-	found=("${(@f)$("${words[1]}" __complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+	found=("${(@f)$("${words[1]}" __complete -- "${(@)${(@Q)words[2,CURRENT]}/#\~\//$HOME/}" 2>/dev/null)}")
 	found=("${(@)found:#}")
 	shown=("${(@)found//$'\t'/  -- }")
 	found=("${(@)found%%$'\t'*}")

@@ -54,6 +54,9 @@ for shell in bash zsh fish; do
 	completes "options" "roger send --re" "--reply-to --retry "
 	completes "options of every command" "roger report stats --wo" "--workspace "
 	completes "agents" "roger send im" "imp:roved implement "
+	cd / || exit 1
+	HOME=$(dirname "$here") completes "in a folder of the home folder" "roger --workspace ~/$(basename "$here") send im" "imp:roved implement "
+	cd "$here" || exit 1
 	completes "a group" "roger send wor" "workers "
 	completes "everyone" "roger send al" "all "
 	completes "no group as a sender" "roger list --from wor" ""
