@@ -333,6 +333,7 @@ void rg_workspace_compare(struct rg_workspace *workspace)
 
 static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf root = { .maximum = SIZE_MAX };
 	const struct rg_trust *trust;
 	int r;
 
@@ -341,11 +342,13 @@ static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
 	r = rg_workspace_trust(workspace, &trust, err);
 	if (r < 0 || trust->mailbox)
 		return r;
+	/* Others named it, and somebody may type this. */
+	rg_buf_add_shell_word(&root, rg_str(workspace->root));
 	return rg_fail(err, ROGER_EREFUSED, 0,
 		       "'%s/%s' belongs to another user (id %lld); if you trust it, run `roger "
-		       "trust --workspace '%s'`",
+		       "trust --workspace %.*s`",
 		       workspace->root, RG_WORKSPACE_FOLDER, (long long)workspace->owner,
-		       workspace->root);
+		       RG_STR_ARGS(rg_buf_str(&root)));
 }
 
 /* Fail if a configured place outside the usual folders is not trusted. */

@@ -431,6 +431,10 @@ if [ "$(id -u)" = 0 ]; then
 		exits 77 "another user's: $verb" env ROGER_AGENT=bob "$ROGER" $verb <"$here/event"
 	done
 	like "is told with the user" "$err" "belongs to another user \(id 65534\).*roger trust"
+	mkdir "$here/it's"
+	cp -a .roger "$here/it's/"
+	run "$ROGER" --workspace "$here/it's" list
+	like "in a command whose words are quoted" "$err" "roger trust --workspace '$here/it'\\\\''s'"
 	exits 0 "a hook fails nobody" "$ROGER" hook claude prompt --as bob <"$here/event"
 	like "and says so to the person" "$out" 'systemMessage.*belongs to another user'
 	exits 0 "mcp answers" "$ROGER" mcp --as bob <"$here/event"
