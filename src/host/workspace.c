@@ -659,11 +659,13 @@ int rg_workspace_settings(const struct rg_workspace *workspace, struct rg_arena 
 bool rg_workspace_above(const char *root, char to[4096])
 {
 	struct found found = { 0 };
+	struct limit limit;
 	char *slash;
 
 	snprintf(to, 4096, "%s", root);
 	slash = strrchr(to, '/');
-	if (!slash || !slash[1])
+	find_limit(root, &limit);
+	if (!slash || !slash[1] || !may_climb(&limit, root))
 		return false;
 	slash[slash == to] = '\0';
 	return climb_folders(to, false, &found, NULL) == ROGER_OK && found.there;

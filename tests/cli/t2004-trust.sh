@@ -417,6 +417,9 @@ mkdir -p above/.roger above/home/project outside/deep
 cd above/home/project || exit 1
 exits 66 "nothing above the home folder" env HOME="$here/above/home" "$ROGER" list
 like "which is told" "$err" "up to '$here/above/home'"
+exits 0 "init in the home folder" env HOME="$here/above/home/project" "$ROGER" init
+unlike "is silent of one above it" "$out$err" "not seen"
+rm -r .roger
 exits 1 "the home folder itself is looked at" env HOME="$here/above" "$ROGER" list
 cd "$here" || exit 1
 if [ "$(id -u)" = 0 ]; then
@@ -425,6 +428,9 @@ if [ "$(id -u)" = 0 ]; then
 	chown -R 65534 foreign/.roger foreign && chown 0 foreign/mine
 	cd foreign/mine || exit 1
 	exits 66 "outside of home, not beyond a change of owner" roger list
+	exits 0 "init there" roger init
+	unlike "does not say that the one above is seen no more" "$out$err" "not seen"
+	rm -r .roger
 	cd .. || exit 1
 	for verb in list "send bob x --as ann" status prime "wake --once"; do
 		# shellcheck disable=SC2086
