@@ -152,6 +152,7 @@ static int check_same(const char *path, struct roger_str before, struct roger_er
 int rg_outside_put(const char *path, const struct roger_str *before, struct roger_str text,
 		   struct roger_err *err)
 {
+	const bool made = before && !before->data;
 	char target[PATH_MAX], spare[PATH_MAX + 32];
 	mode_t mode = 0600;
 	int r;
@@ -161,15 +162,16 @@ int rg_outside_put(const char *path, const struct roger_str *before, struct roge
 		r = find_target(path, target, &mode, err);
 	if (r < 0)
 		return r;
-	if (!before)
+	if (!before || made)
 		mode &= 0600;
 	snprintf(spare, sizeof spare, "%s.roger-%d", target, (int)getpid());
 	unlink(spare);
 	r = write_beside(path, spare, mode, text, err);
 	/* Check as late as possible, since the file's own program may write it, too. */
-	if (r == ROGER_OK && before)
+	if (r == ROGER_OK && before && !made)
 		r = check_same(target, *before, err);
-	if (r == ROGER_OK && rename(spare, target) < 0)
+	if (r == ROGER_OK &&
+	    renameat2(AT_FDCWD, spare, AT_FDCWD, target, made ? RENAME_NOREPLACE : 0) < 0)
 		r = fail_create(path, "put in its place", err);
 	if (r < 0) {
 		unlink(spare);

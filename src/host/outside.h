@@ -18,7 +18,8 @@ RG_CHECKED int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf
 /*
  * Replace a file durably, and make missing folders.  before: the text it had when the
  * new one was made from it; if it has changed since, ROGER_EREFUSED and no change.
- * NULL: it is a file of roger's own, readable by its owner alone.
+ * NULL: it is a file of roger's own, readable by its owner alone.  Without data: likewise,
+ * and it replaces none.
  */
 RG_CHECKED int rg_outside_put(const char *path, const struct roger_str *before,
 			      struct roger_str text, struct roger_err *err);

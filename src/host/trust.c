@@ -140,8 +140,8 @@ bool rg_trust_has_document(const char *root)
 	return document_path(root, path) && rg_file_owner(path, &owner);
 }
 
-static int write_document(const char *root, const struct rg_trusted *document,
-			  struct roger_err *err)
+static int write_document(const char *root, const struct roger_str *before,
+			  const struct rg_trusted *document, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = DOCUMENT_BYTES_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf pretty = { .maximum = 2 * DOCUMENT_BYTES_MAX };
@@ -156,7 +156,7 @@ static int write_document(const char *root, const struct rg_trusted *document,
 	rg_json_add_pretty(&pretty, rg_buf_str(&text));
 	if (text.failed || pretty.failed)
 		return rg_fail_memory(err);
-	r = rg_outside_put(path, NULL, rg_buf_str(&pretty), err);
+	r = rg_outside_put(path, before, rg_buf_str(&pretty), err);
 	return r == ROGER_OK ? rg_file_close_to_others(AT_FDCWD, folder, err) : r;
 }
 
@@ -520,7 +520,7 @@ int rg_trust_accept(struct rg_trust *trust, const struct rg_trusted *wish, struc
 	document.accepted_at_ms = rg_clock_ms();
 	document.id = trust->id;
 	if (r == ROGER_OK)
-		r = write_document(trust->root.data, &document, err);
+		r = write_document(trust->root.data, NULL, &document, err);
 	if (r < 0)
 		return r;
 	trust->known = document;
@@ -535,7 +535,8 @@ void rg_trust_note_warned(const struct rg_trust *trust)
 		.version = 1, .path = trust->root, .owner = trust->owner, .id = { "", 0 }
 	};
 
-	(void)!write_document(trust->root.data, &document, NULL);
+	/* It must not replace that of `roger init`, which may be at work here right now. */
+	(void)!write_document(trust->root.data, &(struct roger_str){ NULL, 0 }, &document, NULL);
 }
 
 int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err)

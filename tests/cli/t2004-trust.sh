@@ -411,6 +411,18 @@ exits 0 "mail flows there, too" env XDG_STATE_HOME="$here/file" "$ROGER" send bo
 like "the environment trusts it" "$(ROGER_TRUST=$PWD XDG_STATE_HOME=$here/file "$ROGER" prime --as bob)" "You are bob"
 cd "$here" || exit 1
 
+# What others do there right now does not take away the trust of who made it.
+distrusted=0
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	mkdir "herd-$i"
+	for agent in ann bob cleo dan; do
+		(cd "herd-$i" && "$ROGER" init -q && "$ROGER" send -q --as $agent --new bob hi) >/dev/null 2>&1 &
+	done
+	wait
+	"$ROGER" trust --show --workspace "herd-$i" | grep -q '^  trusted' || distrusted=$((distrusted + 1))
+done
+is "of several inits at once one makes the workspace, and trusts it" "$distrusted" 0
+
 # ------------------------------------------------------------ where a workspace is looked for
 mkdir -p above/.roger above/home/project outside/deep
 : >above/.roger/config.yaml
