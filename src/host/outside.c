@@ -153,6 +153,7 @@ int rg_outside_put(const char *path, const struct roger_str *before, struct roge
 		   struct roger_err *err)
 {
 	const bool made = before && !before->data;
+	bool moved;
 	char target[PATH_MAX], spare[PATH_MAX + 32];
 	mode_t mode = 0600;
 	int r;
@@ -170,8 +171,9 @@ int rg_outside_put(const char *path, const struct roger_str *before, struct roge
 	/* Check as late as possible, since the file's own program may write it, too. */
 	if (r == ROGER_OK && before && !made)
 		r = check_same(target, *before, err);
-	if (r == ROGER_OK &&
-	    renameat2(AT_FDCWD, spare, AT_FDCWD, target, made ? RENAME_NOREPLACE : 0) < 0)
+	if (r == ROGER_OK && made)
+		r = rg_file_move(AT_FDCWD, spare, AT_FDCWD, target, &moved, err);
+	else if (r == ROGER_OK && rename(spare, target) < 0)
 		r = fail_create(path, "put in its place", err);
 	if (r < 0) {
 		unlink(spare);
