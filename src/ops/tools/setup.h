@@ -37,28 +37,21 @@ enum {
 	RG_SETUP_FILE_BYTES_MAX = 32 << 20,
 };
 
-enum rg_setup_kind {
-	RG_SETUP_MEMBER, /* a member of a JSON object, at path */
-	RG_SETUP_HOOKS,	 /* all hooks of the tool: in arrays, below path */
-	RG_SETUP_BLOCK,	 /* lines between two comments of roger's */
-	RG_SETUP_FILE,	 /* the whole file */
-};
-
 /*
- * One thing that setup puts into one file.  Names of files start with the placeholder of a folder
- * (setup_plan.c).  In values, {roger} is the program, {shell} the same as a word of a shell, {tool}
- * the tool, {as_words} and {as} the arguments that name the agent, {codex} its name where it is
- * Codex.
+ * One thing that setup puts into one file: with a path, a member of a JSON object, or all hooks of
+ * the tool; with a mark, lines between two comments of roger's; else the whole file.  Names of
+ * files start with the placeholder of a folder (setup_plan.c).  In values, {roger} is the program,
+ * {shell} the same as a word of a shell, {tool} the tool, {as_words} and {as} the arguments that
+ * name the agent, {codex} its name where it is Codex.
  */
 struct rg_setup_place {
 	unsigned tools;
 	unsigned scopes; /* 1 << enum roger_setup_scope */
-	enum rg_setup_kind kind;
 	const char *file;
-	const char *value;
-	const char *const *path; /* of a member or hooks: its names; {root}: the project's folder */
-	const char *mark;	 /* of a block: the start of its comments */
-	const char *taken;	 /* of a block: no other line of the file may start so */
+	const char *value;	 /* NULL: all hooks of the tool, in arrays below path */
+	const char *const *path; /* its names; {root}: the project's folder */
+	const char *mark;	 /* the start of the comments */
+	const char *taken;	 /* no other line of the file may start so */
 };
 extern const struct rg_setup_place rg_setup_places[]; /* ends with one without a file */
 

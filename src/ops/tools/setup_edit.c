@@ -16,52 +16,43 @@ static void add_inside_quotes(struct rg_buf *out, struct roger_str text)
 	out->failed |= quoted.failed;
 }
 
-enum filling { PROGRAM, SHELL, AS_WORDS, AS, CODEX, TOOL, FILLINGS };
-
-static void add_filling(const struct rg_setup_plan *plan, enum filling filling, const char *tool,
-			struct rg_buf *out)
+/* Does this placeholder stand here?  *ret_length: its length. */
+static bool is_at(const char *template, const char *name, size_t *ret_length)
 {
-	const struct roger_str program = rg_str(plan->program), name = plan->request->name;
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = SIZE_MAX };
-
-	if (filling == PROGRAM) {
-		add_inside_quotes(out, program);
-	} else if (filling == SHELL) {
-		rg_buf_add_shell_word(&word, program);
-		add_inside_quotes(out, rg_buf_str(&word));
-		out->failed |= word.failed;
-	} else if (filling == CODEX && !name.length) {
-		rg_buf_add_text(out, "codex");
-	} else if (filling == TOOL) {
-		rg_buf_add_text(out, tool);
-	} else if (name.length) {
-		rg_buf_printf(out,
-			      filling == AS_WORDS ? ", \"--as\", \"%.*s\""
-			      : filling == AS	  ? " --as %.*s"
-						  : "%.*s",
-			      RG_STR_ARGS(name));
-	}
+	*ret_length = strlen(name);
+	return strncmp(template, name, *ret_length) == 0;
 }
 
 int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,
 		     struct roger_str *ret_text, struct roger_err *err)
 {
-	static const char *const names[FILLINGS] = { "{roger}", "{shell}", "{as_words}",
-						     "{as}",	"{codex}", "{tool}" };
+	const struct roger_str program = rg_str(plan->program), name = plan->request->name;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf shell = { .maximum = SIZE_MAX };
 	struct rg_buf out = { .maximum = SIZE_MAX };
-	enum filling i;
+	size_t length;
 
-	while (*template) {
-		for (i = 0; i < FILLINGS; i++)
-			if (strncmp(template, names[i], strlen(names[i])) == 0)
-				break;
-		if (i < FILLINGS) {
-			add_filling(plan, i, tool, &out);
-			template += strlen(names[i]);
+	rg_buf_add_shell_word(&shell, program);
+	for (; *template; template += length) {
+		if (is_at(template, "{roger}", &length)) {
+			add_inside_quotes(&out, program);
+		} else if (is_at(template, "{shell}", &length)) {
+			add_inside_quotes(&out, rg_buf_str(&shell));
+		} else if (is_at(template, "{tool}", &length)) {
+			rg_buf_add_text(&out, tool);
+		} else if (is_at(template, "{codex}", &length)) {
+			rg_buf_add_str(&out, name.length ? name : RG_STR("codex"));
+		} else if (is_at(template, "{as}", &length)) {
+			if (name.length)
+				rg_buf_printf(&out, " --as %.*s", RG_STR_ARGS(name));
+		} else if (is_at(template, "{as_words}", &length)) {
+			if (name.length)
+				rg_buf_printf(&out, ", \"--as\", \"%.*s\"", RG_STR_ARGS(name));
 		} else {
-			rg_buf_add_char(&out, *template ++);
+			rg_buf_add_char(&out, *template);
+			length = 1;
 		}
 	}
+	out.failed |= shell.failed;
 	return rg_kept(rg_arena_keep(plan->arena, &out, ret_text), err);
 }
 
@@ -120,14 +111,13 @@ int rg_setup_look(const struct rg_setup_plan *plan, const struct rg_setup_piece 
 	int r = ROGER_OK;
 
 	*ret_there = (struct rg_setup_there){ 0 };
-	if (piece->place->kind == RG_SETUP_BLOCK) {
-		ret_there->text = find_block(text, piece->place->mark);
-	} else if (piece->place->kind == RG_SETUP_FILE) {
-		if (memmem(text.data, text.length, "roger setup", 11))
-			ret_there->text = text;
-	} else {
+	if (piece->place->path) {
 		r = find_spot(plan, piece, ret_there, err);
 		ret_there->text = ret_there->spot.value;
+	} else if (piece->place->mark) {
+		ret_there->text = find_block(text, piece->place->mark);
+	} else if (memmem(text.data, text.length, "roger setup", 11)) {
+		ret_there->text = text;
 	}
 	return r;
 }
@@ -189,33 +179,63 @@ static int check_block(const struct rg_setup_place *place, struct roger_str text
 	return ROGER_OK;
 }
 
-/* Put lines between two comments into a text, in place of those that are there. */
-static int put_block(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		     struct roger_str there, struct rg_json_edit *ret_edit, struct roger_err *err)
+/* Make the text of a piece: a value of JSON, lines between two comments, or a file. */
+static int make_text(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+		     struct roger_str *ret_text, struct roger_err *err)
 {
 	const struct rg_setup_place *place = piece->place;
-	const char *close = strcmp(place->mark, "<!--") == 0 ? " -->" : "";
+	const struct rg_setup_hook *hook = piece->hook;
+	const bool bare = hook && hook->tool == RG_COPILOT;
+	const char *close = place->mark && strcmp(place->mark, "<!--") == 0 ? " -->" : "";
+	struct roger_str template = rg_str(place->value);
+	bool made = true;
+
+	if (hook)
+		made = rg_arena_print(
+			plan->arena, &template,
+			"{%s%s\"type\": \"command\", \"%s\": \"%s{shell} hook {tool} %s{as}\"%s}%s",
+			hook->matched ? "\"matcher\": \"*\", " : "", bare ? "" : "\"hooks\": [{",
+			bare ? "bash" : "command",
+			plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "",
+			hook->command, hook->more, bare ? "" : "]}");
+	else if (place->mark)
+		made = rg_arena_print(plan->arena, &template,
+				      "%s roger:begin%s\n%s%s roger:end%s\n", place->mark, close,
+				      place->value, place->mark, close);
+	return made ? rg_setup_fill_in(plan, piece->tool, template.data, ret_text, err)
+		    : rg_fail_memory(err);
+}
+
+/*
+ * Replace lines or a file of roger's, or cut them out; new lines are put at the end of the file,
+ * behind an empty one.
+ */
+static int edit_lines(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+		      struct roger_str there, struct roger_str ours, struct rg_json_edit *ret_edit,
+		      struct roger_err *err)
+{
 	const struct roger_str text = piece->target->text;
-	struct rg_buf out = { .maximum = SIZE_MAX };
-	struct roger_str value;
+	const char *between = !text.length			   ? ""
+			      : text.data[text.length - 1] == '\n' ? "\n"
+								   : "\n\n";
 	int r;
 
-	r = rg_setup_fill_in(plan, piece->tool, place->value, &value, err);
-	if (r == ROGER_OK && !there.data)
-		r = check_block(place, text, err);
-	if (r < 0)
-		return r;
-	if (!there.data) {
-		ret_edit->offset = text.length;
-		if (text.length && text.data[text.length - 1] != '\n')
-			rg_buf_add_char(&out, '\n');
-		if (text.length)
-			rg_buf_add_char(&out, '\n');
+	if (rg_str_equal(there, ours))
+		return ROGER_OK;
+	if (there.data) {
+		*ret_edit = (struct rg_json_edit){ (size_t)(there.data - text.data), there.length,
+						   ours };
+		return ROGER_OK;
 	}
-	rg_buf_printf(&out, "%s roger:begin%s\n", place->mark, close);
-	rg_buf_add_str(&out, value);
-	rg_buf_printf(&out, "%s roger:end%s\n", place->mark, close);
-	return rg_kept(rg_arena_keep(plan->arena, &out, &ret_edit->text), err);
+	if (!piece->place->mark && piece->target->there)
+		return rg_fail(err, ROGER_EDATA, 0,
+			       "it is not a file of roger; move it away, then set up again");
+	r = check_block(piece->place, text, err);
+	ret_edit->offset = text.length;
+	return r < 0 ? r
+		     : rg_kept(rg_arena_print(plan->arena, &ret_edit->text, "%s%.*s", between,
+					      RG_STR_ARGS(ours)),
+			       err);
 }
 
 /* ------------------------------------------------------------------- JSON -- */
@@ -245,34 +265,17 @@ static bool is_others(const struct rg_setup_place *place, struct roger_str serve
 
 /* Put in or cut out a member or, in the array of its event, a hook. */
 static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		     const struct rg_setup_there *there, struct rg_json_edit *ret_edit,
-		     struct roger_err *err)
+		     const struct rg_json_spot *spot, struct roger_str ours,
+		     struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	const struct rg_setup_hook *hook = piece->hook;
-	const bool bare = hook && hook->tool == RG_COPILOT;
-	struct roger_str template = rg_str(piece->place->value), value;
 	int r = ROGER_OK;
 
-	if (plan->request->remove) {
-		if (hook || !is_others(piece->place, there->text))
-			*ret_edit = rg_json_spot_cut(&there->spot);
-	} else {
-		if (hook &&
-		    !rg_arena_print(plan->arena, &template,
-				    "{%s%s\"type\": \"command\", \"%s\": \"%s{shell} hook {tool} "
-				    "%s{as}\"%s}%s",
-				    hook->matched ? "\"matcher\": \"*\", " : "",
-				    bare ? "" : "\"hooks\": [{", bare ? "bash" : "command",
-				    plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD
-										: "",
-				    hook->command, hook->more, bare ? "" : "]}"))
-			return rg_fail_memory(err);
-		r = rg_setup_fill_in(plan, piece->tool, template.data, &value, err);
-		if (r == ROGER_OK)
-			r = rg_json_spot_put(&there->spot, value, plan->arena, ret_edit, err);
-	}
-	if (r == ROGER_OK && hook && there->text.data && !rg_json_edit_is_none(ret_edit) &&
-	    holds_others(there->text))
+	if (!plan->request->remove)
+		r = rg_json_spot_put(spot, ours, plan->arena, ret_edit, err);
+	else if (piece->hook || !is_others(piece->place, spot->value))
+		*ret_edit = rg_json_spot_cut(spot);
+	if (r == ROGER_OK && piece->hook && spot->key && !rg_json_edit_is_none(ret_edit) &&
+	    holds_others(spot->value))
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "it holds roger's hook in one list with others; take roger's out by "
 			       "hand");
@@ -285,35 +288,22 @@ static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_piece *pi
 int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
 		       struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	const struct roger_str text = piece->target->text;
 	const bool remove = plan->request->remove;
-	struct rg_setup_there found;
-	struct roger_str there;
+	struct roger_str ours = { "", 0 };
+	struct rg_setup_there there;
 	size_t chars;
 	int r;
 
 	*ret_edit = (struct rg_json_edit){ 0 };
-	if (!remove && !rg_utf8_count(text, &chars))
+	if (!remove && !rg_utf8_count(piece->target->text, &chars))
 		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
-	r = rg_setup_look(plan, piece, &found, err);
-	there = found.text;
-	if (r < 0 || (remove && !there.data))
+	r = rg_setup_look(plan, piece, &there, err);
+	if (r < 0 || (remove && !there.text.data))
 		return r;
-	if (piece->place->path)
-		return edit_json(plan, piece, &found, ret_edit, err);
-	/* Lines or a file that are roger's are replaced, or cut out. */
-	if (there.data)
-		*ret_edit = (struct rg_json_edit){ (size_t)(there.data - text.data), there.length };
-	if (remove)
-		return ROGER_OK;
-	if (piece->place->kind == RG_SETUP_BLOCK)
-		r = put_block(plan, piece, there, ret_edit, err);
-	else if (!there.data && piece->target->there)
-		return rg_fail(err, ROGER_EDATA, 0,
-			       "it is not a file of roger; move it away, then set up again");
-	else
-		r = rg_setup_fill_in(plan, piece->tool, piece->place->value, &ret_edit->text, err);
-	if (r == ROGER_OK && rg_str_equal(there, ret_edit->text))
-		*ret_edit = (struct rg_json_edit){ 0 };
-	return r;
+	if (!remove)
+		r = make_text(plan, piece, &ours, err);
+	if (r < 0)
+		return r;
+	return piece->place->path ? edit_json(plan, piece, &there.spot, ours, ret_edit, err)
+				  : edit_lines(plan, piece, there.text, ours, ret_edit, err);
 }

@@ -473,9 +473,9 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 		if (remove && !folder_of(place->file) &&
 		    !rg_workspace_below(plan->root, piece.target->changed.file.data))
 			continue;
-		if (place->kind != RG_SETUP_HOOKS)
+		if (place->value)
 			r = plan_piece(plan, &piece, err);
-		for (hook = rg_setup_hooks; place->kind == RG_SETUP_HOOKS && hook->event; hook++) {
+		for (hook = rg_setup_hooks; !place->value && hook->event; hook++) {
 			piece.hook = hook;
 			if (r == ROGER_OK && (hook->tool & place->tools) && !piece.target->settled)
 				r = plan_piece(plan, &piece, err);

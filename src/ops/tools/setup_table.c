@@ -83,10 +83,6 @@ static const char agents_block[] =
 #define HERE (PROJECT | STEALTH)
 #define ANY (HERE | USER)
 #define EXCLUDE "{git}/info/exclude"
-#define MEMBER RG_SETUP_MEMBER
-#define HOOKS RG_SETUP_HOOKS
-#define BLOCK RG_SETUP_BLOCK
-#define WHOLE RG_SETUP_FILE
 
 /* Where a server stands in the settings of most tools, and the other members. */
 static const char *const server[] = { "mcpServers", "roger", NULL };
@@ -96,47 +92,42 @@ static const char *const version[] = { "version", NULL };
 
 const struct rg_setup_place rg_setup_places[] = {
 	/* Claude Code reads another file, and its hook says the same. */
-	{ RG_SETUP_ANY & ~RG_CLAUDE, PROJECT, BLOCK, "{root}/AGENTS.md", agents_block, NULL,
-	  "<!--" },
-	{ RG_SETUP_ANY, STEALTH, BLOCK, EXCLUDE, ".roger/\n", NULL, "#" },
-	{ RG_CLAUDE, STEALTH, BLOCK, EXCLUDE, "**/.claude/settings.local.json\n", NULL,
-	  "# claude" },
-	{ RG_CODEX, STEALTH, BLOCK, EXCLUDE, "**/.codex/config.toml\n**/.codex/hooks.json\n", NULL,
+	{ RG_SETUP_ANY & ~RG_CLAUDE, PROJECT, "{root}/AGENTS.md", agents_block, NULL, "<!--" },
+	{ RG_SETUP_ANY, STEALTH, EXCLUDE, ".roger/\n", NULL, "#" },
+	{ RG_CLAUDE, STEALTH, EXCLUDE, "**/.claude/settings.local.json\n", NULL, "# claude" },
+	{ RG_CODEX, STEALTH, EXCLUDE, "**/.codex/config.toml\n**/.codex/hooks.json\n", NULL,
 	  "# codex" },
-	{ RG_GEMINI, STEALTH, BLOCK, EXCLUDE, "**/.gemini/settings.json\n", NULL, "# gemini" },
-	{ RG_OPENCODE, STEALTH, BLOCK, EXCLUDE, "**/.opencode/plugin/roger.js\n", NULL,
-	  "# opencode" },
-	{ RG_COPILOT, STEALTH, BLOCK, EXCLUDE, "**/.github/hooks/roger.json\n**/.github/mcp.json\n",
-	  NULL, "# copilot" },
-	{ RG_QWEN, STEALTH, BLOCK, EXCLUDE, "**/.qwen/settings.json\n", NULL, "# qwen" },
-	{ RG_KILO, STEALTH, BLOCK, EXCLUDE, "**/.kilo/plugin/roger.js\n", NULL, "# kilo" },
+	{ RG_GEMINI, STEALTH, EXCLUDE, "**/.gemini/settings.json\n", NULL, "# gemini" },
+	{ RG_OPENCODE, STEALTH, EXCLUDE, "**/.opencode/plugin/roger.js\n", NULL, "# opencode" },
+	{ RG_COPILOT, STEALTH, EXCLUDE, "**/.github/hooks/roger.json\n**/.github/mcp.json\n", NULL,
+	  "# copilot" },
+	{ RG_QWEN, STEALTH, EXCLUDE, "**/.qwen/settings.json\n", NULL, "# qwen" },
+	{ RG_KILO, STEALTH, EXCLUDE, "**/.kilo/plugin/roger.js\n", NULL, "# kilo" },
 
-	{ RG_CLAUDE, PROJECT, MEMBER, "{root}/.mcp.json", claude_server, server },
-	{ RG_CLAUDE, USER, MEMBER, "{claude.json}", claude_server, server },
-	{ RG_CLAUDE, STEALTH, MEMBER, "{claude.json}", claude_server, project_server },
-	{ RG_CLAUDE, PROJECT | USER, HOOKS, "{claude}/settings.json", NULL, hooks },
-	{ RG_CLAUDE, STEALTH, HOOKS, "{claude}/settings.local.json", NULL, hooks },
+	{ RG_CLAUDE, PROJECT, "{root}/.mcp.json", claude_server, server },
+	{ RG_CLAUDE, USER, "{claude.json}", claude_server, server },
+	{ RG_CLAUDE, STEALTH, "{claude.json}", claude_server, project_server },
+	{ RG_CLAUDE, PROJECT | USER, "{claude}/settings.json", NULL, hooks },
+	{ RG_CLAUDE, STEALTH, "{claude}/settings.local.json", NULL, hooks },
 
-	{ RG_CODEX, HERE, BLOCK, "{root}/.roger/config.yaml", rg_setup_codex_wake, NULL, "#",
-	  "wake" },
-	{ RG_CODEX, ANY, BLOCK, "{codex}/config.toml", codex_server, NULL, "#",
-	  "[mcp_servers.roger" },
-	{ RG_CODEX, ANY, HOOKS, "{codex}/hooks.json", NULL, hooks },
+	{ RG_CODEX, HERE, "{root}/.roger/config.yaml", rg_setup_codex_wake, NULL, "#", "wake" },
+	{ RG_CODEX, ANY, "{codex}/config.toml", codex_server, NULL, "#", "[mcp_servers.roger" },
+	{ RG_CODEX, ANY, "{codex}/hooks.json", NULL, hooks },
 
-	{ RG_GEMINI, ANY, MEMBER, "{gemini}/settings.json", plain_server, server },
-	{ RG_GEMINI, ANY, HOOKS, "{gemini}/settings.json", NULL, hooks },
+	{ RG_GEMINI, ANY, "{gemini}/settings.json", plain_server, server },
+	{ RG_GEMINI, ANY, "{gemini}/settings.json", NULL, hooks },
 
 	/* The plugin of these tools adds the server to their settings. */
-	{ RG_OPENCODE, ANY, WHOLE, "{opencode}/plugin/roger.js", plugin },
-	{ RG_KILO, ANY, WHOLE, "{kilo}/plugin/roger.js", plugin },
+	{ RG_OPENCODE, ANY, "{opencode}/plugin/roger.js", plugin },
+	{ RG_KILO, ANY, "{kilo}/plugin/roger.js", plugin },
 
-	{ RG_COPILOT, HERE, MEMBER, "{copilot}/mcp.json", copilot_server, server },
-	{ RG_COPILOT, USER, MEMBER, "{copilot}/mcp-config.json", copilot_server, server },
-	{ RG_COPILOT, ANY, HOOKS, "{copilot}/hooks/roger.json", NULL, hooks },
-	{ RG_COPILOT, ANY, MEMBER, "{copilot}/hooks/roger.json", "1", version },
+	{ RG_COPILOT, HERE, "{copilot}/mcp.json", copilot_server, server },
+	{ RG_COPILOT, USER, "{copilot}/mcp-config.json", copilot_server, server },
+	{ RG_COPILOT, ANY, "{copilot}/hooks/roger.json", NULL, hooks },
+	{ RG_COPILOT, ANY, "{copilot}/hooks/roger.json", "1", version },
 
-	{ RG_QWEN, ANY, MEMBER, "{qwen}/settings.json", qwen_server, server },
-	{ RG_QWEN, ANY, HOOKS, "{qwen}/settings.json", NULL, hooks },
+	{ RG_QWEN, ANY, "{qwen}/settings.json", qwen_server, server },
+	{ RG_QWEN, ANY, "{qwen}/settings.json", NULL, hooks },
 	{ 0 },
 };
 

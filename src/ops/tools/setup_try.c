@@ -103,7 +103,7 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf ended = { .maximum = SIZE_MAX };
-	const char *ours = find_ours(trying, command, wanted);
+	const char *ours = find_ours(trying, command, wanted), *trouble = "";
 	struct roger_str words[WANTED + 3] = { rg_str(ours) };
 	struct rg_program program = { .words = { words, 1 },
 				      .folder = trying->plan.root,
@@ -136,13 +136,13 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 				   RG_STR_ARGS(rg_buf_str(&ended)));
 	}
 	if (input == greeting)
-		return report_link(trying, what, err, "%s",
-				   output.length && memmem(output.data, output.length,
-							   "\"name\":\"inbox\"", 14)
-					   ? ""
-					   : "it started, but lists no tools");
-	return report_link(trying, what, err, "%s",
-			   output.length ? "it printed something although there is no mail" : "");
+		trouble = output.length && memmem(output.data, output.length, "\"name\":\"inbox\"",
+						  14)
+				  ? ""
+				  : "it started, but lists no tools";
+	else if (output.length)
+		trouble = "it printed something although there is no mail";
+	return report_link(trying, what, err, "%s", trouble);
 }
 
 /* ------------------------------------------------------------ environment -- */
@@ -250,7 +250,7 @@ static struct roger_str find_setting(struct roger_str lines, const char *name)
 /* Try the server in lines of TOML, or in the plugin, which does not list the server's arguments. */
 static int try_lines(struct trying *trying, struct roger_str lines, struct roger_err *err)
 {
-	const bool whole = trying->piece.place->kind == RG_SETUP_FILE;
+	const bool whole = !trying->piece.place->mark;
 	struct roger_str object, command, args;
 	const struct rg_json *json;
 	char words[64];
@@ -325,7 +325,7 @@ static int try_place(struct trying *trying, const struct rg_setup_place *place, 
 		     struct roger_err *err)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	const bool hooks = place->kind == RG_SETUP_HOOKS;
+	const bool hooks = !place->value;
 	const struct rg_setup_hook *hook;
 	struct roger_err why;
 	int r = rg_setup_piece_find(&trying->plan, place, user, &trying->piece, err);
