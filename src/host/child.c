@@ -62,6 +62,7 @@ struct rg_child {
 	bool led;	/* an adopted one: while it lived, it led a group */
 	bool bare;
 	bool lent, stop_passed_on;
+	bool flushes; /* it has ended, and what is left of its output is passed on */
 	struct stream printed[STREAMS]; /* standard output, standard error */
 	char **words, **environment;
 	const char *folder;
@@ -71,6 +72,18 @@ struct rg_child {
 static int output_of(const struct stream *stream)
 {
 	return stream->to != RG_NO_FILE ? stream->to : stream->ours;
+}
+
+static size_t waiting_bytes(const struct stream *stream)
+{
+	return stream->pending.length - stream->passed;
+}
+
+static void lose_output(struct stream *stream, int error)
+{
+	stream->lost = error;
+	stream->passed = 0;
+	rg_buf_clear(&stream->pending);
 }
 
 /* ---------------------------------------------------------------- child -- */
@@ -650,8 +663,23 @@ static void look_for_stop(struct rg_child *child)
 	raise(SIGSTOP);
 }
 
+/* Somebody asks this process to end while it passes on the last output: nobody waits for that. */
+static void call_off(struct rg_child *child)
+{
+	int i;
+
+	for (i = 0; i < STREAMS; i++)
+		if (waiting_bytes(&child->printed[i]))
+			lose_output(&child->printed[i], EINTR);
+}
+
 static void take_signal(struct rg_child *child, int number)
 {
+	if (child->flushes) {
+		if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+			call_off(child);
+		return;
+	}
 	if (number == SIGCHLD) {
 		look_for_stop(child);
 		return;
@@ -675,18 +703,6 @@ static void take_signals(struct rg_child *child)
 }
 
 /* ---------------------------------------------------------------- output -- */
-
-static size_t waiting_bytes(const struct stream *stream)
-{
-	return stream->pending.length - stream->passed;
-}
-
-static void lose_output(struct stream *stream, int error)
-{
-	stream->lost = error;
-	stream->passed = 0;
-	rg_buf_clear(&stream->pending);
-}
 
 /* Write as much as the output takes without blocking. */
 static void pass_on(struct stream *stream)
@@ -766,16 +782,6 @@ static int wait_ms_until(const struct rg_child *child, int64_t until_ns)
 	return (int)(left_ms < most_ms ? left_ms : most_ms);
 }
 
-/* An error of poll() must not lead to a busy loop. */
-static bool wait_for(struct pollfd *polls, nfds_t count, int wait_ms)
-{
-	if (poll(polls, count, wait_ms) >= 0)
-		return true;
-	if (errno != EINTR)
-		rg_clock_sleep(LOOK_MS);
-	return false;
-}
-
 /* Sleep until there is something to do, and do it; most: stop reading at this much pending output.
  */
 static void step_streams(struct rg_child *child, int64_t until_ns, size_t most, rg_child_see *see,
@@ -797,12 +803,16 @@ static void step_streams(struct rg_child *child, int64_t until_ns, size_t most, 
 									   : -1,
 					  .events = POLLOUT };
 	}
-	if (!wait_for(polls, sizeof polls / sizeof *polls, wait_ms_until(child, until_ns)))
+	if (poll(polls, sizeof polls / sizeof *polls, wait_ms_until(child, until_ns)) < 0) {
+		/* An error of poll() must not lead to a busy loop. */
+		if (errno != EINTR)
+			rg_clock_sleep(LOOK_MS);
 		return;
+	}
 	if (polls[0].revents)
 		take_signals(child);
 	for (i = 0; i < STREAMS; i++) {
-		if (out[i].revents)
+		if (out[i].revents && waiting_bytes(&printed[i]))
 			pass_on(&printed[i]);
 		if (in[i].revents)
 			take_output(child, i, see, context);
@@ -872,42 +882,11 @@ enum rg_child_end rg_child_finish(struct rg_child *child, bool kill_rest, rg_chi
 	return reap_child(child, ret_status);
 }
 
-/* Was this process asked to end?  The program has ended already. */
-static bool is_called_off(const struct rg_child *child)
-{
-	unsigned char numbers[64];
-	ssize_t got = read(child->streams.signals, numbers, sizeof numbers), i;
-
-	for (i = 0; i < got; i++)
-		if (numbers[i] == SIGINT || numbers[i] == SIGTERM || numbers[i] == SIGHUP ||
-		    numbers[i] == SIGQUIT)
-			return true;
-	return false;
-}
-
 int rg_child_flush(struct rg_child *child)
 {
-	struct pollfd polls[STREAMS + 1];
-	bool called_off;
-	int i;
-
-	while (waiting_bytes(&child->printed[0]) || waiting_bytes(&child->printed[1])) {
-		for (i = 0; i < STREAMS; i++)
-			polls[i] = (struct pollfd){ .fd = waiting_bytes(&child->printed[i])
-								  ? output_of(&child->printed[i])
-								  : -1,
-						    .events = POLLOUT };
-		polls[STREAMS] = (struct pollfd){ .fd = child->streams.signals, .events = POLLIN };
-		if (!wait_for(polls, STREAMS + 1, -1))
-			continue;
-		called_off = polls[STREAMS].revents && is_called_off(child);
-		for (i = 0; i < STREAMS; i++) {
-			if (called_off && waiting_bytes(&child->printed[i]))
-				lose_output(&child->printed[i], EINTR);
-			else if (polls[i].revents)
-				pass_on(&child->printed[i]);
-		}
-	}
+	child->flushes = true;
+	while (waiting_bytes(&child->printed[0]) || waiting_bytes(&child->printed[1]))
+		step_streams(child, INT64_MAX, LAST_BYTES_MAX, NULL, NULL);
 	return child->printed[0].lost ? child->printed[0].lost : child->printed[1].lost;
 }
 
