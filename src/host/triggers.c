@@ -13,6 +13,7 @@
 enum {
 	MS_DIGITS_MAX = 13,
 	ID_DIGITS = 16,
+	OFFSET_DIGITS_MAX = 18,
 	PREFIX_BYTES_MAX = MS_DIGITS_MAX + 1 + ID_DIGITS + 1 + 19 + 1
 };
 
@@ -117,36 +118,23 @@ int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 	return ROGER_OK;
 }
 
-/* Read a number of at most digits_max digits at *at, which end must follow; *at moves behind it. */
-static bool take_digits(const char **at, size_t digits_max, char end, int64_t *ret_number)
-{
-	size_t length = strspn(*at, "0123456789");
-	struct roger_str digits = { *at, length };
-
-	*at += length + 1;
-	return length <= digits_max && digits.data[length] == end &&
-	       rg_str_number(digits, ret_number);
-}
-
 static bool read_taken(struct roger_str name, struct rg_taken *taken)
 {
-	const char *at = taken->name;
+	char ms[MS_DIGITS_MAX + 1], id[ID_DIGITS + 1], offset[OFFSET_DIGITS_MAX + 1];
+	int id_end = 0, end = 0;
 
 	if (name.length >= sizeof taken->name)
 		return false;
-	memcpy(taken->name, name.data, name.length);
-	taken->name[name.length] = '\0';
+	snprintf(taken->name, sizeof taken->name, "%.*s", RG_STR_ARGS(name));
 	/* A time of more digits was never drawn, and names drawn after it could not be read. */
-	if (!take_digits(&at, MS_DIGITS_MAX, '-', &taken->ms) ||
-	    strspn(at, "0123456789abcdef") < ID_DIGITS || at[ID_DIGITS] != '-')
+	if (sscanf(taken->name, "%13[0-9]-%16[0-9a-f]%n-%18[0-9].%n", ms, id, &id_end, offset,
+		   &end) < 3 ||
+	    !end || strlen(id) < ID_DIGITS)
 		return false;
-	at += ID_DIGITS;
-	taken->id = (struct roger_str){ taken->name, (size_t)(at - taken->name) };
-	at++;
-	if (!take_digits(&at, 18, '.', &taken->offset))
-		return false;
-	taken->file = rg_str(at);
-	return rg_trigger_is_name(taken->file);
+	taken->id = (struct roger_str){ taken->name, (size_t)id_end };
+	taken->file = rg_str(taken->name + end);
+	return rg_str_number(rg_str(ms), &taken->ms) &&
+	       rg_str_number(rg_str(offset), &taken->offset) && rg_trigger_is_name(taken->file);
 }
 
 /* -------------------------------------------------------------- taking -- */
