@@ -11,6 +11,7 @@
 #ifndef RG_CONFIG_H
 #define RG_CONFIG_H
 
+#include "base/limits.h"
 #include "base/names.h"
 #include "facts/person.h"
 #include "settings.h"
@@ -81,6 +82,10 @@ struct rg_config {
 RG_CHECKED int rg_config_load(const char *root, struct rg_config **ret_config,
 			      struct roger_err *err);
 struct rg_config *rg_config_free(struct rg_config *config);
+static inline void rg_config_freep(struct rg_config **config)
+{
+	*config = rg_config_free(*config);
+}
 
 /* A number that another state of its files would not have. */
 uint64_t rg_config_mark(const char *root);
@@ -123,6 +128,16 @@ bool rg_config_uses(struct roger_str name);
 
 /* Make a configuration of defaults only. */
 RG_CHECKED int rg_config_new(struct rg_config **ret_config, struct roger_err *err);
+
+/* Return the setting of a key that verbs/host names, as `config show` has it; and change it, as
+ * something of that name says. */
+const struct roger_setting *rg_config_setting(const struct rg_config *config, const char *key);
+RG_CHECKED int rg_config_set(struct rg_config *config, const char *key, struct roger_str text,
+			     const char *origin, struct roger_err *err);
+
+/* Return the name in lower case, in low, which has room for a name; "" for a longer text. */
+enum { RG_CONFIG_NAME_BYTES = 4 * RG_NAME_CHARS_MAX };
+struct roger_str rg_config_in_lower_case(struct roger_str name, char *low);
 
 /* Return the group of that name, or NULL. */
 const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name);

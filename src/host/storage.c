@@ -85,8 +85,7 @@ static int find_all(const struct rg_config *config, const char *root, struct rg_
 	int r = ROGER_OK;
 
 	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++) {
-		for (setting = config->settings.items; !rg_str_is(setting->key, place_keys[at]);)
-			setting++;
+		setting = rg_config_setting(config, place_keys[at]);
 		items[at] =
 			(struct rg_trusted_place){ .usual = rg_str_is(setting->origin, "default") };
 		if (at == STORE)
