@@ -95,7 +95,7 @@ static int load_own(struct rg_config *config, const char *folder, struct roger_e
 
 	if (r < 0)
 		return r;
-	if (text.length > GROUPS_BYTES &&
+	if (text.length > GROUPS_BYTES && !memchr(text.data, '\0', text.length) &&
 	    part_groups(rg_buf_str(&text), &groups, &others) > GROUPS_BYTES && !others.failed &&
 	    rg_yaml_read(rg_buf_str(&others), config_file, config->memory, &root, NULL) ==
 		    ROGER_OK &&
@@ -121,53 +121,39 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 	return r;
 }
 
-static const char blanks[] = " \t\r\n\"'", around_keys[] = " \t\r\n\"',{[:";
-
-/* Keep the word before each colon, in lower case; false: some keys may not be found so. */
-static bool find_keys(struct rg_config *config, struct roger_str text)
+/* Escapes, aliases, tags, merged and explicit keys may hide a key. */
+static bool hides_keys(const char *text)
 {
-	struct roger_str left = text, key;
-	const char *colon;
-	char low[RG_CONFIG_NAME_BYTES];
-
-	/* Escapes, aliases, tags, merged and explicit keys may hide a key. */
-	if (memmem(text.data, text.length, "? ", 2) || memchr(text.data, '\\', text.length) ||
-	    memchr(text.data, '&', text.length) || memchr(text.data, '!', text.length) ||
-	    memmem(text.data, text.length, "''", 2))
-		return false;
-	while ((colon = memchr(left.data, ':', left.length))) {
-		key = (struct roger_str){ colon, 0 };
-		while (key.data > text.data && strchr(blanks, key.data[-1]))
-			key.data--;
-		while (key.data > text.data && !strchr(around_keys, key.data[-1])) {
-			key.data--;
-			key.length++;
-		}
-		key = rg_config_in_lower_case(key, low);
-		if (key.length && (!rg_arena_copy(config->memory, key, &key) ||
-				   !rg_names_add(&config->keys_low, key)))
-			return false;
-		left.length -= (size_t)(colon + 1 - left.data);
-		left.data = colon + 1;
+	while ((text = strpbrk(text, "\\&!?'"))) {
+		if (strchr("\\&!", *text) || (*text == '?' && text[1] == ' ') ||
+		    (*text == '\'' && text[1] == '\''))
+			return true;
+		text++;
 	}
-	return config->keys_low.count;
+	return false;
 }
 
+/* Looks for the name before each colon. */
 bool rg_config_may_be_group(struct rg_config *config, struct roger_str name)
 {
-	char low[RG_CONFIG_NAME_BYTES];
-	size_t i;
+	const struct roger_str text = config->groups_unread;
+	const char *colon = text.data, *key;
 
-	if (!config->groups_unread.length)
+	if (!text.length)
 		return rg_config_group(config, name);
-	if (!config->keys_low.count && !find_keys(config, config->groups_unread)) {
-		config->keys_low.count = 0;
+	if (hides_keys(text.data))
 		return true;
-	}
-	for (i = 0; i < name.length; i++)
-		if (strchr(around_keys, name.data[i]))
+	for (; (colon = strchr(colon, ':')); colon++) {
+		for (key = colon; key > text.data && strchr(" \t\r\n\"'", key[-1]);)
+			key--;
+		if ((size_t)(key - text.data) <= name.length)
+			continue;
+		key -= name.length;
+		if (strchr(" \t\r\n\"',{[:", key[-1]) &&
+		    strncasecmp(key, name.data, name.length) == 0)
 			return true;
-	return rg_names_have(&config->keys_low, rg_config_in_lower_case(name, low));
+	}
+	return false;
 }
 
 static int load_environment(struct rg_config *config, struct roger_err *err)

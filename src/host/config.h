@@ -66,7 +66,6 @@ struct rg_config {
 	struct rg_names group_names, group_names_low; /* the second in lower case */
 
 	struct roger_str groups_unread; /* the section of groups if it was not read yet, or "" */
-	struct rg_names keys_low;	/* possible names of its groups, once they were needed */
 
 	/* For `config show`: every setting with its value as text and its origin. */
 	struct roger_setting_list settings;

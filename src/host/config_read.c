@@ -743,7 +743,7 @@ int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 		return rg_fail_memory(err);
 	}
 	config->memory = memory;
-	config->group_names.arena = config->group_names_low.arena = config->keys_low.arena = memory;
+	config->group_names.arena = config->group_names_low.arena = memory;
 
 	/* Every command does this, so nothing is printed or copied. */
 	for (i = 0; i < SETTING_COUNT; i++) {
