@@ -196,11 +196,15 @@ int rg_triggers_settle(const struct rg_triggers *triggers, struct roger_err *err
 	return r < 0 ? r : rg_file_sync_folder(triggers->folder, "triggers", err);
 }
 
+/* By the time that a name begins with, which has more digits when it is later. */
 static int compare_taken(const void *a, const void *b)
 {
-	const struct rg_taken *x = a, *y = b;
+	static const char digit[] = "0123456789";
+	const char *x = ((const struct roger_str *)a)->data,
+		   *y = ((const struct roger_str *)b)->data;
+	const size_t digits = strspn(x, digit), others = strspn(y, digit);
 
-	return x->ms != y->ms ? (x->ms > y->ms) - (x->ms < y->ms) : strcmp(x->name, y->name);
+	return digits != others ? (digits > others) - (digits < others) : strcmp(x, y);
 }
 
 int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
@@ -218,6 +222,9 @@ int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
 	list.items = rg_arena_get(arena, names.count * sizeof *list.items);
 	if (!list.items)
 		return rg_fail_memory(err);
+	if (names.count)
+		qsort((void *)(uintptr_t)names.items, names.count, sizeof *names.items,
+		      compare_taken);
 	for (i = 0; i < names.count; i++) {
 		taken = &list.items[list.count];
 		if (!read_taken(names.items[i], taken))
@@ -225,12 +232,6 @@ int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
 		if (taken->ms > triggers->last_ms)
 			triggers->last_ms = taken->ms;
 		list.count++;
-	}
-	qsort(list.items, list.count, sizeof *list.items, compare_taken);
-	/* Slices point into a name, which sorting has moved. */
-	for (taken = list.items; taken < list.items + list.count; taken++) {
-		taken->file.data = taken->name + (taken->file.data - taken->id.data);
-		taken->id.data = taken->name;
 	}
 	*ret_list = list;
 	return ROGER_OK;
