@@ -202,23 +202,13 @@ static bool is_start(struct roger_str text, enum rg_log log)
 	return length > 1 && memcmp(text.data, rg_kinds[log].start, length) == 0;
 }
 
-/* The first line without its newline; false: no line ends in the text. */
-static bool first_line(struct roger_str text, struct roger_str *ret_line)
-{
-	const char *newline = rg_str_newline(text);
-
-	if (newline)
-		*ret_line = (struct roger_str){ text.data, (size_t)(newline - text.data) };
-	return newline != NULL;
-}
-
 static bool is_of_kind(struct roger_str text, enum rg_log log)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	const struct roger_str line = rg_str_first_line(text);
 	union rg_log_record record;
-	struct roger_str line;
 
-	if (!first_line(text, &line))
+	if (!rg_str_newline(text))
 		return is_start(text, log);
 	/* A torn line of roger's is ended with a newline by the next writer. */
 	return arena &&
@@ -230,7 +220,6 @@ int rg_storage_check_file(int folder, const char *name, enum rg_log log, struct 
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	size_t want = 4096, got = 0;
-	struct roger_str line;
 	char *room;
 	int r;
 
@@ -247,8 +236,7 @@ int rg_storage_check_file(int folder, const char *name, enum rg_log log, struct 
 			return r;
 		text.length = got;
 		want *= 8;
-	} while (got == want / 8 && got < RG_LINE_BYTES_MAX &&
-		 !first_line(rg_buf_str(&text), &line));
+	} while (got == want / 8 && got < RG_LINE_BYTES_MAX && !rg_str_newline(rg_buf_str(&text)));
 	if (!got || is_of_kind(rg_buf_str(&text), log))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_ECONFIG, 0,
