@@ -38,7 +38,7 @@ static int read_file(const char *root, const char *file, struct rg_buf *out, boo
 	int r;
 
 	snprintf(path, sizeof path, "%s/%s", root, file);
-	r = rg_file_read_all(path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
+	r = rg_file_read_all(-1, path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)

@@ -55,7 +55,7 @@ int rg_config_set_store(const char *root, struct roger_str address, bool only_ch
 	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER, root);
 	r = rg_file_open_folder(AT_FDCWD, path, &folder, err);
 	if (r == ROGER_OK)
-		r = rg_file_read_all_at(folder, name, RG_CONFIG_BYTES_MAX, &text, NULL, err);
+		r = rg_file_read_all(folder, name, RG_CONFIG_BYTES_MAX, &text, NULL, err);
 	if (r < 0)
 		return r;
 	compose_text(rg_buf_str(&text), address, &changed);

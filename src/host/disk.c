@@ -76,7 +76,7 @@ static void find_type(int folder, char to[TYPE_BYTES])
 
 	to[0] = '\0';
 	if (fstat(folder, &facts) < 0 ||
-	    rg_file_read_all("/proc/self/mountinfo", MOUNTS_BYTES_MAX, &text, NULL, NULL) < 0)
+	    rg_file_read_all(-1, "/proc/self/mountinfo", MOUNTS_BYTES_MAX, &text, NULL, NULL) < 0)
 		return;
 	rg_buf_add_char(&text, '\0');
 	snprintf(wanted, sizeof wanted, " %u:%u ", major(facts.st_dev), minor(facts.st_dev));
@@ -100,7 +100,7 @@ static int try_once(int folder, const char *path, const char *name, struct roger
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	int r;
 
-	if (rg_file_read_all_at(folder, tried_name, TYPE_BYTES, &text, NULL, NULL) == ROGER_OK &&
+	if (rg_file_read_all(folder, tried_name, TYPE_BYTES, &text, NULL, NULL) == ROGER_OK &&
 	    rg_str_is(rg_buf_str(&text), name))
 		return ROGER_OK;
 	r = rg_disk_try(folder, path, err);

@@ -401,8 +401,8 @@ int rg_file_read_first(const char *path, size_t bytes_max, struct rg_buf *out,
 	return r;
 }
 
-int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct rg_buf *out,
-			bool *ret_found, struct roger_err *err)
+int rg_file_read_all(int folder, const char *name, size_t bytes_max, struct rg_buf *out,
+		     bool *ret_found, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_file_facts facts = { 0 };
@@ -412,12 +412,6 @@ int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct r
 		*ret_found = file != RG_NO_FILE;
 	return file == RG_NO_FILE ? r
 				  : read_all(file, name, (size_t)facts.size, bytes_max, out, err);
-}
-
-int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
-		     struct roger_err *err)
-{
-	return rg_file_read_all_at(AT_FDCWD, path, bytes_max, out, ret_found, err);
 }
 
 int rg_file_read_own(int folder, const char *name, const char *shown, size_t bytes_max,

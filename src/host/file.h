@@ -97,13 +97,10 @@ bool rg_file_owner(const char *path, int64_t *ret_owner);
 /* The inode number of what a path leads to; 0: unknown. */
 uint64_t rg_file_inode(const char *path);
 
-/* Read a whole file, by path, into out; ret_found NULL: a missing file is empty. */
-RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out,
+/* Read a whole file into out; ret_found NULL: a missing file is empty. */
+RG_CHECKED int rg_file_read_all(int folder, const char *name, size_t bytes_max, struct rg_buf *out,
 				bool *ret_found, struct roger_err *err);
-/* Like rg_file_read_all(), in a folder. */
-RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_max,
-				   struct rg_buf *out, bool *ret_found, struct roger_err *err);
-/* Like rg_file_read_all_at(), of a file with secrets: ROGER_EREFUSED, with the name shown, if it is
+/* Like rg_file_read_all(), of a file with secrets: ROGER_EREFUSED, with the name shown, if it is
  * not this user's alone.  Its facts say whether it is there. */
 RG_CHECKED int rg_file_read_own(int folder, const char *name, const char *shown, size_t bytes_max,
 				struct rg_buf *out, struct rg_file_facts *ret_facts,

@@ -55,7 +55,7 @@ int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out, bool
 	    (uint64_t)facts.st_size > bytes_max)
 		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' has more than %zu bytes", path,
 			       bytes_max);
-	return rg_file_read_all(real, bytes_max, out, ret_found, err);
+	return rg_file_read_all(AT_FDCWD, real, bytes_max, out, ret_found, err);
 }
 
 /* Return where the last part of a path starts. */
@@ -234,7 +234,7 @@ bool rg_outside_pointer(const char *file, const char *word, const char *base, ch
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = PATH_MAX };
 	size_t start = strlen(word), length;
 
-	if (rg_file_read_all(file, PATH_MAX - 1, &text, NULL, NULL) < 0)
+	if (rg_file_read_all(AT_FDCWD, file, PATH_MAX - 1, &text, NULL, NULL) < 0)
 		return false;
 	rg_buf_add_char(&text, '\n');
 	if (text.failed || text.length < start || memcmp(text.data, word, start) != 0)

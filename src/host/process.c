@@ -139,11 +139,6 @@ void rg_process_ran(struct rg_ran *ret_ran)
 		  ret_ran->parent);
 }
 
-void rg_process_self(struct rg_process *ret_process)
-{
-	rg_process_find(getpid(), ret_process);
-}
-
 bool rg_process_lives(int64_t id)
 {
 	return id > 0 && id <= INT32_MAX && (kill((pid_t)id, 0) == 0 || errno != ESRCH);
@@ -179,7 +174,7 @@ static bool has_mapped(int64_t id, uint64_t inode, const char *name)
 	uint64_t mapped;
 
 	snprintf(path, sizeof path, "/proc/%lld/maps", (long long)id);
-	if (rg_file_read_all(path, 4 << 20, &text, NULL, NULL) < 0)
+	if (rg_file_read_all(-1, path, 4 << 20, &text, NULL, NULL) < 0)
 		return false;
 	rg_buf_add_char(&text, '\0'); /* where sscanf() stops */
 	rest = rg_buf_str(&text);

@@ -48,9 +48,8 @@ bool rg_process_look(int64_t id, struct rg_process_look *ret_look);
 /* Are all its threads gone, while its parent has not waited for it yet? */
 bool rg_process_is_zombie(const struct rg_process_look *look);
 
-/* The identity of the process with this id in our namespace; of this process. */
+/* The identity of the process with this id in our namespace. */
 void rg_process_find(int64_t id, struct rg_process *ret_process);
-void rg_process_self(struct rg_process *ret_process);
 
 /* Who runs this process, for the record; "": not known, or no terminal. */
 struct rg_ran {

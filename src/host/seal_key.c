@@ -15,7 +15,7 @@ static int read_key(int folder, const char *name, struct rg_arena *arena, struct
 		    struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	int r = rg_file_read_all_at(folder, name, KEY_FILE_BYTES_MAX, &text, NULL, err);
+	int r = rg_file_read_all(folder, name, KEY_FILE_BYTES_MAX, &text, NULL, err);
 
 	*ret_key = (struct roger_str){ "", 0 };
 	if (r < 0)

@@ -217,6 +217,6 @@ bool rg_seat_told(const struct rg_workspace *workspace, bool note)
 	snprintf(made, sizeof made, "%lld\n", (long long)tree->made_ns);
 	if (note)
 		return rg_file_replace(folder, name, rg_str(made), false, NULL) == ROGER_OK;
-	return rg_file_read_all_at(folder, name, sizeof made, &text, NULL, NULL) == ROGER_OK &&
+	return rg_file_read_all(folder, name, sizeof made, &text, NULL, NULL) == ROGER_OK &&
 	       rg_str_is(rg_buf_str(&text), made);
 }

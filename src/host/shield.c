@@ -95,7 +95,7 @@ static int shield_folder(struct rg_workspace *workspace, int folder, struct roge
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 2 * SHIELD_BYTES_MAX };
 	int r;
 
-	r = rg_file_read_all_at(folder, ignore_file, SHIELD_BYTES_MAX, &text, NULL, NULL);
+	r = rg_file_read_all(folder, ignore_file, SHIELD_BYTES_MAX, &text, NULL, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)

@@ -650,7 +650,7 @@ int rg_workspace_settings(const struct rg_workspace *workspace, struct rg_arena 
 
 	*ret_text = (struct roger_str){ NULL, 0 };
 	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER "/config.yaml", workspace->root);
-	r = rg_file_read_all(path, 4 << 20, &text, &found, err);
+	r = rg_file_read_all(AT_FDCWD, path, 4 << 20, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
 	return rg_kept(rg_arena_keep(arena, &text, ret_text), err);

@@ -130,8 +130,7 @@ static int read_item(int folder, struct item *item, struct rg_arena *arena, stru
 {
 	const struct rg_json *json;
 	bool found;
-	int r = rg_file_read_all_at(folder, item->name.data, ITEM_BYTES_MAX, &item->body, &found,
-				    err);
+	int r = rg_file_read_all(folder, item->name.data, ITEM_BYTES_MAX, &item->body, &found, err);
 
 	if (r == ROGER_OK && !found)
 		r = rg_fail(err, ROGER_ENOENT, 0, "'%s' went away", item->name.data);
@@ -357,8 +356,7 @@ static void look_into(int above, struct rg_arena *arena, struct remote_outbox *r
 	if (waiting.count &&
 	    rg_file_look(folder, waiting.items[0].data, &facts, NULL) == ROGER_OK && facts.kind)
 		ret->since_ms = facts.changed_ms;
-	if (rg_file_read_all_at(folder, server_name, server.maximum, &server, NULL, NULL) ==
-	    ROGER_OK)
+	if (rg_file_read_all(folder, server_name, server.maximum, &server, NULL, NULL) == ROGER_OK)
 		snprintf(ret->server, sizeof ret->server, "%.*s", RG_STR_ARGS(rg_buf_str(&server)));
 }
 

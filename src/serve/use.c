@@ -100,7 +100,7 @@ struct serve_uses *serve_uses_read(const char *workspace)
 		return serve_uses_free(uses);
 	/* The file is in a folder that is this user's alone. */
 	if (path_of(workspace, path) &&
-	    rg_file_read_all(path, BYTES_MAX, &text, &found, NULL) == ROGER_OK &&
+	    rg_file_read_all(AT_FDCWD, path, BYTES_MAX, &text, &found, NULL) == ROGER_OK &&
 	    rg_arena_keep(uses->arena, &text, &kept))
 		read_lines(uses, kept);
 	return uses;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "ops/runs/run_process.h"
 #include "host/child.h"
@@ -38,7 +39,7 @@ static void fates(void **state)
 	int status;
 
 	(void)state;
-	rg_process_self(&process);
+	rg_process_find(getpid(), &process);
 	assert_int_equal(rg_process_fate(&process), RG_PROCESS_LIVES);
 	other = process;
 	other.start++;

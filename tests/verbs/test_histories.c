@@ -863,7 +863,7 @@ static int start_elsewhere(void *context, struct rg_run_edit *edit, struct roger
 	const bool *gone = context;
 	struct rg_process child;
 
-	rg_process_self(&child);
+	rg_process_find(getpid(), &child);
 	if (*gone)
 		memcpy(child.boot_id, "another-boot", sizeof "another-boot");
 	else

@@ -291,8 +291,8 @@ static int read_note(const struct handout *handout, struct rg_handing *handing, 
 		     struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX + 8192 };
-	int r = rg_file_read_all_at(handout->bridge->triggers.handing, handout->note_name,
-				    RG_LINE_BYTES_MAX, &text, ret_found, err);
+	int r = rg_file_read_all(handout->bridge->triggers.handing, handout->note_name,
+				 RG_LINE_BYTES_MAX, &text, ret_found, err);
 
 	if (r < 0 || !*ret_found)
 		return r;

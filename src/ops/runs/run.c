@@ -312,7 +312,7 @@ static struct roger_str program_name(const struct roger_run_request *request)
 static void name_processes(const struct rg_process *child, struct rg_process *kept,
 			   struct roger_run_step_request *step)
 {
-	rg_process_self(kept);
+	rg_process_find(getpid(), kept);
 	step->runner_pid = kept->id;
 	step->runner_start = kept->start;
 	step->child_pid = child->id;

@@ -135,7 +135,7 @@ int rg_log_purge(int folder, const char *name, bool (*drop)(void *context, struc
 
 	rg_assert(folder != RG_NO_FILE);
 	*ret_dropped = 0;
-	r = rg_file_read_all_at(folder, name, SIZE_MAX / 2, &all, &found, err);
+	r = rg_file_read_all(folder, name, SIZE_MAX / 2, &all, &found, err);
 	for (; r == ROGER_OK && found && at < all.length; at += line.length + 1) {
 		const char *start = all.data + at, *end = memchr(start, '\n', all.length - at);
 

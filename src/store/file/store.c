@@ -137,8 +137,7 @@ static int read_standing(struct file_store *store, struct roger_err *err)
 	bool found = false;
 	int r;
 
-	r = rg_file_read_all_at(store->workspace->data, move_name, RG_PLACE_BYTES, &text, &found,
-				err);
+	r = rg_file_read_all(store->workspace->data, move_name, RG_PLACE_BYTES, &text, &found, err);
 	if (r < 0)
 		return r;
 	/* An empty file is not the document of a move, but the store must not count as live. */
@@ -812,7 +811,7 @@ static int read_document(int folder, const char *name, size_t bytes_max, struct 
 
 	*ret = (struct roger_str){ NULL, 0 };
 	if (folder != RG_NO_FILE)
-		r = rg_file_read_all_at(folder, name, bytes_max, &text, &found, err);
+		r = rg_file_read_all(folder, name, bytes_max, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
 	return rg_kept(rg_arena_copy(arena, rg_buf_str(&text), ret), err);

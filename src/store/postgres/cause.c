@@ -195,7 +195,7 @@ static bool has_authorities(PGconn *connection)
 		snprintf(path, sizeof path, "%s/.postgresql/root.crt", home ? home : "");
 	/* The file of authorities is often a link. */
 	if (!realpath(path, real) ||
-	    rg_file_read_all_at(AT_FDCWD, real, AUTHORITIES_BYTES_MAX - 1, &text, &found, NULL) < 0)
+	    rg_file_read_all(AT_FDCWD, real, AUTHORITIES_BYTES_MAX - 1, &text, &found, NULL) < 0)
 		return false;
 	rg_buf_add_char(&text, '\0');
 	return found && !text.failed && strstr(text.data, "-----BEGIN ");

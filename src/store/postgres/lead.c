@@ -13,6 +13,7 @@
 #include "store/postgres/inside.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "host/process.h"
@@ -497,7 +498,7 @@ static bool is_gone(const char *leader)
 	long long id, start, space;
 	char boot[RG_BOOT_ID_BYTES];
 
-	rg_process_self(&self);
+	rg_process_find(getpid(), &self);
 	if (sscanf(leader, "process %lld on %*s (%lld %lld %39[^)])", &id, &start, &space, boot) !=
 		    4 ||
 	    strcmp(boot, self.boot_id) != 0 || space != self.space)

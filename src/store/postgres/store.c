@@ -282,7 +282,7 @@ static int begin_postgres(struct rg_handle *first, char *address, struct roger_e
 	postgres->self.workspace = &postgres->own;
 	postgres->generation = -1;
 	gethostname(host, sizeof host - 1);
-	rg_process_self(&self);
+	rg_process_find(getpid(), &self);
 	snprintf(postgres->who, sizeof postgres->who, "process %lld on %s (%lld %lld %s)",
 		 (long long)self.id, host, (long long)self.start, (long long)self.space,
 		 self.boot_id);
