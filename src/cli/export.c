@@ -5,7 +5,6 @@
  */
 #include "base/clock.h"
 #include "base/escape.h"
-#include "base/limits.h"
 #include "cli/input.h"
 #include "cli/screen.h"
 #include "cli/told.h"

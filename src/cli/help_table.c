@@ -1,5 +1,4 @@
 /* help --json: every command, option and exit status, for programs. */
-#include <stdlib.h>
 
 #include "cli/command.h"
 #include "data/record.h"

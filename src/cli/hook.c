@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/frame.h"
 #include "cli/hook_event.h"

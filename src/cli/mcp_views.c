@@ -1,5 +1,4 @@
 /* mcp: what can be read without a tool, prompts, and completion of names. */
-#include <stdlib.h>
 
 #include "cli/frame.h"
 #include "cli/mcp.h"

@@ -6,7 +6,6 @@
  * show loses its first events, and a note says so.
  */
 #include <ctype.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/escape.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "data/record.h"
 
 /*
  * Signals that are meant for the program, and those that tell us how it fares:

@@ -1,7 +1,6 @@
 /* send: the text from a word, a file or standard input; --batch sends JSON lines. */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/limits.h"

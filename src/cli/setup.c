@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "data/record.h"
 
 static const struct cli_option options[] = {
 	{ "yes", NULL, "do not ask" },

@@ -1,5 +1,4 @@
 /* trace, show --trace: the way of each message as a table, a dash where it has not got yet. */
-#include "base/clock.h"
 #include "cli/mail.h"
 
 /* Steps that each message is asked for; others are told where they happened. */

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "data/record.h"
 
 static const struct cli_option options[] = {
 	{ "show", NULL, "only show it, with the SHA-256 that --accept takes" },

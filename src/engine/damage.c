@@ -8,7 +8,6 @@
 #include "engine/inside.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/sign.h"

@@ -7,7 +7,6 @@
  */
 #include "engine/inside.h"
 
-#include "base/clock.h"
 #include "facts/note.h"
 
 /* Return where the configuration places logs of this kind; elsewhere they are other files. */

@@ -8,8 +8,6 @@
  */
 #include "engine/move.h"
 
-#include <stdio.h>
-
 #include "engine/inside.h"
 
 /* Lines go in pieces of this size, or one by one where they are longer. */

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "facts/damage.h"
 #include "store/decoder.h"
 
 /* BYTES_EACH: a guess of what a message takes, so that the table of messages seldom grows. */

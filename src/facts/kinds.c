@@ -1,11 +1,8 @@
 #include "facts/kinds.h"
 
 #include "facts/activity.h"
-#include "facts/damage.h"
 #include "facts/message.h"
-#include "facts/message_cleanup.h"
 #include "facts/note.h"
-#include "facts/retirement.h"
 #include "facts/sendlog.h"
 
 const char *const rg_column_names[RG_COLUMNS] = { "id",	  "actor",    "task",  "key",

@@ -1,7 +1,5 @@
 #include "facts/sendlog.h"
 
-#include <stdio.h>
-
 #include "base/id.h"
 #include "facts/person.h"
 

@@ -1,6 +1,5 @@
 #include "facts/sequence.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/limits.h"

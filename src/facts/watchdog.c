@@ -1,7 +1,5 @@
 #include "facts/watchdog.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/limits.h"
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/nearest.h"
 #include "data/record.h"
 #include "data/yaml.h"

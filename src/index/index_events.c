@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/id.h"
 #include "facts/message.h"
 #include "facts/note.h"

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 
-#include "base/id.h"
 #include "store/decoder.h"
 #include "facts/message.h"
 

@@ -11,9 +11,6 @@
  */
 #include "index/index_tail.h"
 
-#include <stdlib.h>
-
-#include "base/clock.h"
 #include "base/id.h"
 #include "facts/message.h"
 #include "store/lines.h"

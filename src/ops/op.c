@@ -7,7 +7,6 @@
 #include "ops/caller.h"
 #include "ops/note.h"
 #include "facts/message.h"
-#include "facts/message_cleanup.h"
 #include "host/seat.h"
 
 struct rg_alone rg_alone;

@@ -1,8 +1,6 @@
 /* doctor: check the journals, line by line. */
 #include "proof/doctor.h"
 
-#include <stdio.h>
-
 #include "facts/damage.h"
 #include "facts/message.h"
 

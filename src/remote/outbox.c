@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/id.h"
 #include "base/limits.h"
 #include "data/json.h"

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
-#include <stdlib.h>
 #include <sys/queue.h>
 
 #include "base/clock.h"

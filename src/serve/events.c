@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
-#include "base/id.h"
 #include "data/json.h"
 #include "data/record.h"
 

@@ -13,7 +13,6 @@
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 

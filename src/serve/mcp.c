@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/names.h"
 #include "cli/mcp.h"
 #include "serve/serve.h"
 

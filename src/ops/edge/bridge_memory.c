@@ -4,7 +4,6 @@
  */
 #include "ops/edge/bridge.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "host/file.h"

@@ -5,7 +5,6 @@
 
 #include "ops/note.h"
 #include "ops/mail/room.h"
-#include "facts/activity.h"
 #include "facts/message.h"
 #include "facts/sequence.h"
 

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#include "facts/note.h"
 #include "facts/wake.h"
 #include "host/chore.h"
 

@@ -6,7 +6,6 @@
  */
 #include "base/nearest.h"
 #include "facts/message.h"
-#include "ops/mail/agents.h"
 #include "ops/mail/metrics.h"
 
 /* How many messages leave in one commit. */

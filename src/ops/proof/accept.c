@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "facts/damage.h"
 #include "ops/runs/run_list.h"
 
 /* Read a place: FILE:LINE, or FILE. */

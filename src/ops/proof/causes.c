@@ -10,7 +10,6 @@
 
 #include "facts/damage.h"
 #include "facts/history.h"
-#include "facts/note.h"
 #include "facts/person.h"
 #include "host/chore.h"
 #include "host/triggers.h"

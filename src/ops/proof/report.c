@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/id.h"
-#include "facts/note.h"
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
 #include "ops/proof/causes.h"

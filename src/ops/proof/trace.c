@@ -7,7 +7,6 @@
 #include "facts/retirement.h"
 #include "ops/caller.h"
 #include "ops/keys/attempt.h"
-#include "ops/mail/agents.h"
 #include "ops/proof/telling.h"
 
 enum { TRACES_MAX = 1000 };

@@ -1,7 +1,6 @@
 /* why: what a message, a run or an agent waits for, in one sentence, and what to do. */
 #include "ops/address.h"
 #include "ops/keys/attempt.h"
-#include "ops/mail/agents.h"
 #include "ops/proof/causes.h"
 
 struct asking {

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/id.h"
 #include "base/thread.h"
 #include "host/process.h"
 #include "store/lines.h"

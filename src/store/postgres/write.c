@@ -8,8 +8,6 @@
  */
 #include "store/postgres/inside.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 
 enum { AGAIN_MS = 50, BATCH_BYTES_MAX = 16 << 20 };
