@@ -549,6 +549,14 @@ void rg_file_spare(const char *name, char to[RG_SPARE_BYTES])
 		 (unsigned long long)rg_file_own_space(), (int)getpid());
 }
 
+int rg_file_rename(int folder, const char *from, const char *to, bool durable,
+		   struct roger_err *err)
+{
+	if (put_in_place(folder, to, from, durable) < 0)
+		return rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", to);
+	return durable ? rg_file_sync_folder(folder, to, err) : ROGER_OK;
+}
+
 int rg_file_replace(int folder, const char *name, struct roger_str text, bool durable,
 		    struct roger_err *err)
 {
@@ -557,21 +565,11 @@ int rg_file_replace(int folder, const char *name, struct roger_str text, bool du
 
 	rg_file_spare(name, spare);
 	r = write_new(folder, name, spare, text, durable, err);
-	if (r == ROGER_OK && put_in_place(folder, name, spare, durable) < 0)
-		r = rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", name);
-	if (r < 0) {
+	if (r == ROGER_OK)
+		r = rg_file_rename(folder, spare, name, durable, err);
+	if (r < 0)
 		unlinkat(folder, spare, 0);
-		return r;
-	}
-	return durable ? rg_file_sync_folder(folder, name, err) : ROGER_OK;
-}
-
-int rg_file_rename(int folder, const char *from, const char *to, bool durable,
-		   struct roger_err *err)
-{
-	if (put_in_place(folder, to, from, durable) < 0)
-		return rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", to);
-	return durable ? rg_file_sync_folder(folder, to, err) : ROGER_OK;
+	return r;
 }
 
 int rg_file_move(int from_folder, const char *from, int to_folder, const char *to, bool *ret_moved,

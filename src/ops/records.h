@@ -15,7 +15,6 @@ struct rg_records {
 		struct roger_dead_letter *letters;
 		struct roger_cycle *cycles;
 		struct roger_digest *digests;
-		struct roger_retirement *retirements;
 		struct roger_cleanup *cleanups;
 	};
 	size_t count;

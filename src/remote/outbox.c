@@ -24,7 +24,6 @@
 enum {
 	ITEM_BYTES_MAX = 16 << 20,
 	NUMBER_DIGITS = 16,
-	SENDERS_MAX = 64,
 };
 static const char waiting_end[] = ".json", refused_end[] = ".refused", lock_name[] = "lock",
 		  server_name[] = "server";
