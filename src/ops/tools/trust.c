@@ -301,21 +301,6 @@ static int load_exactly(const char *root, struct rg_trust **ret_trust, struct ro
 	return r < 0 ? r : rg_trust_load(found, owner, ret_trust, err);
 }
 
-/* Add a text to a copy of a list, since the document keeps its own list. */
-static int add_text(struct rg_arena *arena, struct roger_strs *texts, struct roger_str text,
-		    struct roger_err *err)
-{
-	struct roger_str *items = rg_arena_get(arena, (texts->count + 1) * sizeof *items);
-
-	if (!items)
-		return rg_fail_memory(err);
-	if (texts->count)
-		memcpy(items, texts->items, texts->count * sizeof *items);
-	items[texts->count] = text;
-	*texts = (struct roger_strs){ items, texts->count + 1 };
-	return ROGER_OK;
-}
-
 int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
 			 bool *ret_trusted, struct roger_err *err)
 {
@@ -329,7 +314,7 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 		r = judge_command(trust, words, arena, &command, err);
 	if (r == ROGER_OK && !command.trusted && trust->known.id.length) {
 		wish = trust->known;
-		r = add_text(arena, &wish.commands, command.sha256, err);
+		r = rg_kept(rg_arena_add(arena, &wish.commands, command.sha256), err);
 		if (r == ROGER_OK)
 			r = rg_trust_accept(trust, &wish, err);
 		command.trusted = r == ROGER_OK;
@@ -350,7 +335,7 @@ int rg_trust_set_store(const char *root, struct roger_str address, struct roger_
 	if (r == ROGER_OK && trust->known.id.length) {
 		wish = trust->known;
 		if (address.length && !rg_str_among(wish.paths, address))
-			r = add_text(trust->memory, &wish.paths, address, err);
+			r = rg_kept(rg_arena_add(trust->memory, &wish.paths, address), err);
 		for (i = 0; i < wish.places.count; i++) {
 			place = (struct rg_trusted_place *)(uintptr_t)&wish.places.items[i];
 			if (rg_str_is(place->setting, "store"))
