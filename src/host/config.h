@@ -128,9 +128,11 @@ bool rg_config_uses(struct roger_str name);
 /* Make a configuration of defaults only. */
 RG_CHECKED int rg_config_new(struct rg_config **ret_config, struct roger_err *err);
 
-/* Return the setting of a key that verbs/host names, as `config show` has it; and change it, as
- * something of that name says. */
+/* Return the setting of a key that verbs/host names, as `config show` has it, and its default;
+ * change one, as something of that name says. */
 const struct roger_setting *rg_config_setting(const struct rg_config *config, const char *key);
+struct roger_str rg_config_default(const struct rg_config *config,
+				   const struct roger_setting *setting);
 RG_CHECKED int rg_config_set(struct rg_config *config, const char *key, struct roger_str text,
 			     const char *origin, struct roger_err *err);
 

@@ -317,6 +317,12 @@ const struct roger_setting *rg_config_setting(const struct rg_config *config, co
 	return setting;
 }
 
+struct roger_str rg_config_default(const struct rg_config *config,
+				   const struct roger_setting *setting)
+{
+	return rg_str(table[setting - config->settings.items].text);
+}
+
 int rg_config_set(struct rg_config *config, const char *key, struct roger_str text,
 		  const char *origin, struct roger_err *err)
 {

@@ -55,17 +55,12 @@ static bool is_at(const struct rg_trusted_place *place, enum place at)
 	return rg_str_is(place->setting, place_keys[at]);
 }
 
-/* Is the place a file in the data folder?  That folder is a place of its own. */
-static bool is_data_file(const struct rg_trusted_place *place)
-{
-	return is_at(place, JOURNAL) || is_at(place, DATABASE);
-}
-
 bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *place)
 {
 	const char *inside;
 
-	if (place->usual || is_data_file(place))
+	/* Files in the data folder need none of their own: that folder is a place, too. */
+	if (place->usual || is_at(place, JOURNAL) || is_at(place, DATABASE))
 		return false;
 	/* The setting may have come with a repository, and its server would get all mail. */
 	if (is_at(place, STORE))
@@ -77,61 +72,40 @@ bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *pla
 	return !is_at(place, ACTIVITY) || rg_file_kind(-1, place->path.data) != RG_FILE_REGULAR;
 }
 
-static int find_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
-		    struct rg_trusted_place *items, struct roger_err *err)
-{
-	const struct roger_setting *setting;
-	char path[PATH_BYTES];
-	int r = ROGER_OK;
-
-	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++) {
-		setting = rg_config_setting(config, place_keys[at]);
-		items[at] =
-			(struct rg_trusted_place){ .usual = rg_str_is(setting->origin, "default") };
-		if (at == STORE)
-			snprintf(path, sizeof path, "%s", setting->value.data);
-		else if (at == JOURNAL || at == DATABASE)
-			snprintf(path, sizeof path, "%s/%s", items[DATA].path.data,
-				 setting->value.data);
-		else if (items[at].usual)
-			rg_workspace_path(root, setting->value, path, sizeof path);
-		else
-			r = resolve_place(root, setting, at == ACTIVITY, path, err);
-		if (r == ROGER_OK)
-			r = rg_kept(
-				rg_arena_copy(arena, rg_str(path), &items[at].path) &&
-					rg_arena_copy(arena, setting->key, &items[at].setting) &&
-					rg_arena_copy(arena, setting->origin, &items[at].origin),
-				err);
-	}
-	return r;
-}
-
 int rg_storage_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
 		   struct rg_trusted_place_list *ret_places, struct roger_err *err)
 {
 	struct rg_trusted_place *items = rg_arena_get(arena, PLACES * sizeof *items);
-	struct rg_trusted_place ordinary[PLACES];
-	struct rg_config *defaults = NULL;
-	const char *path, *other;
-	int r = items ? find_all(config, root, arena, items, err) : rg_fail_memory(err);
+	char path[PATH_BYTES], ordinary[PATH_BYTES];
+	const struct roger_setting *setting;
+	int r = rg_kept(items, err);
+	struct roger_str text; /* its default */
+	bool named;
 
 	*ret_places = (struct rg_trusted_place_list){ items, PLACES };
-	if (r < 0 || !config->places_configured)
-		return r;
-	r = rg_config_new(&defaults, err);
-	if (r == ROGER_OK)
-		r = find_all(defaults, root, arena, ordinary, err);
-	/* A setting that equals its default is usual.  For a file in the data folder only the name
-	 * is compared. */
-	for (enum place i = 0; i < PLACES && r == ROGER_OK; i++) {
-		path = items[i].path.data;
-		other = ordinary[i].path.data;
-		items[i].usual = is_data_file(&items[i])
-					 ? strcmp(strrchr(path, '/'), strrchr(other, '/')) == 0
-					 : strcmp(path, other) == 0;
+	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++) {
+		setting = rg_config_setting(config, place_keys[at]);
+		text = rg_config_default(config, setting);
+		named = at == STORE || at == JOURNAL || at == DATABASE;
+		items[at].usual = rg_str_equal(setting->value, text);
+		if (named) {
+			snprintf(path, sizeof path, "%s%s%s",
+				 at == STORE ? "" : items[DATA].path.data, at == STORE ? "" : "/",
+				 setting->value.data);
+		} else if (items[at].usual) {
+			rg_workspace_path(root, text, path, sizeof path);
+		} else {
+			r = resolve_place(root, setting, at == ACTIVITY, path, err);
+			if (r < 0)
+				return r;
+			rg_workspace_path(root, text, ordinary, sizeof ordinary);
+			items[at].usual = strcmp(path, ordinary) == 0;
+		}
+		r = rg_kept(rg_arena_copy(arena, rg_str(path), &items[at].path) &&
+				    rg_arena_copy(arena, setting->key, &items[at].setting) &&
+				    rg_arena_copy(arena, setting->origin, &items[at].origin),
+			    err);
 	}
-	rg_config_free(defaults);
 	return r;
 }
 
