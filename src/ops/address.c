@@ -388,23 +388,21 @@ static struct roger_strs words_of(const struct roger_field *field, const void *r
 					  : (struct roger_strs){ one, one->length ? 1 : 0 };
 }
 
-/* True if the request has only whole ids of messages, so nothing is sought. */
-static bool is_plain(const struct roger_op *op, const void *request)
+/* True if a field of the request has more than whole ids of messages. */
+static bool is_sought(const struct roger *roger, const struct roger_field *field,
+		      const void *request)
 {
-	const struct roger_field *field;
 	struct roger_strs words;
 	size_t i;
 
-	for (field = op->request->fields; field->name; field++) {
-		if (!(field->flags & ROGER_SOUGHT))
-			continue;
-		words = words_of(field, request);
-		for (i = 0; i < words.count && words.count <= WORDS_MAX; i++)
-			if (field->flags & (ROGER_RUN | ROGER_LETTER) ||
-			    !rg_id_is_own(words.items[i]))
-				return false;
-	}
-	return true;
+	if (!(field->flags & ROGER_SOUGHT))
+		return false;
+	words = words_of(field, request);
+	for (i = 0; i < words.count && words.count <= WORDS_MAX; i++)
+		if (roger->caller.own || field->flags & (ROGER_RUN | ROGER_LETTER) ||
+		    !rg_id_is_own(words.items[i]))
+			return true;
+	return false;
 }
 
 static int resolve_field(struct seeking *seeking, char *request, struct roger_err *err)
@@ -414,46 +412,42 @@ static int resolve_field(struct seeking *seeking, char *request, struct roger_er
 	size_t i;
 	int r = ROGER_OK;
 
-	if (words.count > WORDS_MAX)
-		return ROGER_OK;
 	seeking->found = (struct roger_strs){ 0 };
 	for (i = 0; i < words.count && r == ROGER_OK; i++)
 		r = seek_word(seeking, words.items[i], err);
-	if (r < 0 || !words.count)
+	if (r < 0)
 		return r;
 	if (field->kind == ROGER_TEXTS)
 		memcpy(request + field->offset, &seeking->found, sizeof seeking->found);
 	else
 		memcpy(request + field->offset, seeking->found.items, sizeof *words.items);
-	return r;
+	return ROGER_OK;
 }
 
 int rg_address_resolve(struct roger *roger, const struct roger_op *op, const void *request,
 		       struct rg_arena *arena, const void **ret_request, struct roger_err *err)
 {
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = NULL;
 	struct seeking seeking = { .roger = roger, .op = op, .keep = arena };
 	const struct roger_field *field = rg_find_flag(op->request, ROGER_SELF);
-	char *copy;
+	char *copy = NULL;
 	int r = ROGER_OK;
 
 	*ret_request = request;
-	if (!roger || (is_plain(op, request) && !roger->caller.own))
-		return ROGER_OK;
-	copy = rg_arena_get(arena, op->request->size);
-	seeking.scratch = rg_arena_new();
-	if (!copy || !seeking.scratch) {
-		rg_arena_free(seeking.scratch);
-		return rg_fail_memory(err);
-	}
-	memcpy(copy, request, op->request->size);
 	if (field)
 		seeking.caller = *(const struct roger_str *)rg_field_at(field, request);
-	for (field = op->request->fields; field->name && r == ROGER_OK; field++) {
+	for (field = op->request->fields; roger && field->name && r == ROGER_OK; field++) {
+		if (!is_sought(roger, field, request))
+			continue;
+		if (!copy) {
+			seeking.scratch = scratch = rg_arena_new();
+			copy = rg_arena_get(arena, op->request->size);
+			if (!copy || !scratch)
+				return rg_fail_memory(err);
+			*ret_request = memcpy(copy, request, op->request->size);
+		}
 		seeking.field = field;
-		if (field->flags & ROGER_SOUGHT)
-			r = resolve_field(&seeking, copy, err);
+		r = resolve_field(&seeking, copy, err);
 	}
-	rg_arena_free(seeking.scratch);
-	*ret_request = copy;
 	return r;
 }
