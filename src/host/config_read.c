@@ -93,15 +93,6 @@ static int print_origin(const struct source *source, size_t line, struct roger_s
 	return rg_kept(kept, err);
 }
 
-/* Make the key "section.name". */
-static int key_of(struct rg_config *config, const char *section, struct roger_str name,
-		  struct roger_str *ret, struct roger_err *err)
-{
-	return rg_kept(rg_arena_print(config->memory, ret, "%s%s%.*s", section, *section ? "." : "",
-				      RG_STR_ARGS(name)),
-		       err);
-}
-
 /* Add an empty setting; NULL: out of memory. */
 static struct roger_setting *add_setting(struct rg_config *config)
 {
@@ -120,26 +111,25 @@ static int add_named_setting(struct rg_config *config, const char *section, stru
 	if (!setting)
 		return rg_fail_memory(err);
 	*ret_index = config->settings.count - 1;
-	return key_of(config, section, name, &setting->key, err);
+	return rg_kept(rg_arena_print(config->memory, &setting->key, "%s.%.*s", section,
+				      RG_STR_ARGS(name)),
+		       err);
 }
 
-/* Fail with what is expected for a key. */
-static int fail_setting(struct roger_str origin, struct roger_str key, const char *expected,
+/* Fail with what is expected for a setting. */
+static int fail_setting(const struct roger_setting *setting, const char *expected,
 			struct roger_err *err)
 {
-	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: expected %s", RG_STR_ARGS(origin),
-		       RG_STR_ARGS(key), expected);
+	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: expected %s",
+		       RG_STR_ARGS(setting->origin), RG_STR_ARGS(setting->key), expected);
 }
 
 /* Fail with what is expected for a key, whose value names the line. */
 static int fail_node(const struct source *source, const struct rg_yaml *node, struct roger_str key,
 		     const char *expected, struct roger_err *err)
 {
-	struct roger_str origin;
-	int r;
-
-	r = print_origin(source, node->line, &origin, err);
-	return r < 0 ? r : fail_setting(origin, key, expected, err);
+	return rg_fail(err, ROGER_ECONFIG, 0, "%s:%zu: %.*s: expected %s", source->name, node->line,
+		       RG_STR_ARGS(key), expected);
 }
 
 /* --------------------------------------------------------------- values -- */
@@ -224,13 +214,12 @@ static int judge_address(struct rg_config *config, struct roger_str text,
 		return ROGER_OK;
 	if (strncmp(text.data, "postgres://", 11) != 0 &&
 	    strncmp(text.data, "postgresql://", 13) != 0)
-		return fail_setting(shown->origin, shown->key,
-				    "postgres://ROLE@HOST/DATABASE#WORKSPACE", err);
+		return fail_setting(shown, "postgres://ROLE@HOST/DATABASE#WORKSPACE", err);
 	password = find_password(text);
 	if (!password.data)
 		return ROGER_OK;
 	if (from_file)
-		return fail_setting(shown->origin, shown->key,
+		return fail_setting(shown,
 				    "no password in it: PostgreSQL's own file has it "
 				    "(~/.pgpass), or ROGER_STORE",
 				    err);
@@ -290,7 +279,7 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 	case NAMES:
 		break;
 	}
-	return expected ? fail_setting(shown->origin, shown->key, expected, err) : ROGER_OK;
+	return expected ? fail_setting(shown, expected, err) : ROGER_OK;
 }
 
 static int change_setting(const struct source *source, size_t i, struct roger_str text, size_t line,
@@ -360,23 +349,17 @@ static int take_unknown(const struct source *source, const char *section,
 {
 	const char *where;
 	const struct roger_str meant = suggest_setting(node->key, &where);
-	struct roger_str origin, key;
-	int r;
+	const char *dot = *section ? "." : "";
 
 	if (source->foreign && (!meant.data || strcmp(where, section) != 0))
 		return ROGER_OK;
-	r = print_origin(source, node->line, &origin, err);
-	if (r < 0)
-		return r;
-	r = key_of(source->config, section, node->key, &key, err);
-	if (r < 0)
-		return r;
 	if (!meant.data)
-		return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting",
-			       RG_STR_ARGS(origin), key.length < 96 ? (int)key.length : 96,
-			       key.data);
-	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting, did you mean '%s%s%s'?",
-		       RG_STR_ARGS(origin), RG_STR_ARGS(key), where, *where ? "." : "", meant.data);
+		return rg_fail(err, ROGER_ECONFIG, 0, "%s:%zu: %s%s%.*s: no such setting",
+			       source->name, node->line, section, dot, RG_STR_CUT(node->key));
+	return rg_fail(err, ROGER_ECONFIG, 0,
+		       "%s:%zu: %s%s%.*s: no such setting, did you mean '%s%s%s'?", source->name,
+		       node->line, section, dot, RG_STR_ARGS(node->key), where, *where ? "." : "",
+		       meant.data);
 }
 
 /* ---------------------------------------------------------------- lists -- */
@@ -446,7 +429,7 @@ static int read_agents(const struct source *source, const struct rg_yaml *node, 
 	if (r < 0)
 		return r;
 	if (node->kind != RG_YAML_LIST || (some && !node->first))
-		return fail_setting(shown->origin, shown->key, "a list of agents", err);
+		return fail_setting(shown, "a list of agents", err);
 	for (item = node->first; item; item = item->next) {
 		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !is_name(item->value))
 			return fail_node(source, item, shown->key, "the name of an agent", err);
@@ -494,8 +477,7 @@ static int read_words(const struct source *source, const struct rg_yaml *node,
 	if (r < 0)
 		return r;
 	if (node->kind != RG_YAML_LIST)
-		return fail_setting(shown->origin, shown->key,
-				    "a list: a program and its arguments", err);
+		return fail_setting(shown, "a list: a program and its arguments", err);
 	for (item = node->first; item; item = item->next) {
 		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) ||
 		    (item == node->first && !item->value.length))
@@ -572,7 +554,7 @@ static int fail_misfit(const struct rg_config *config, const char *first, const 
 
 	if (rg_str_equal(guilty->origin, default_origin))
 		guilty = rg_config_setting(config, second);
-	return fail_setting(guilty->origin, guilty->key, expected, err);
+	return fail_setting(guilty, expected, err);
 }
 
 /* Fail if one of the names of a setting is a group, since a group has no mailbox. */
