@@ -83,14 +83,11 @@ static struct roger_setting *setting_at(const struct rg_config *config, size_t i
 	return (struct roger_setting *)(uintptr_t)&config->settings.items[i];
 }
 
-/* Print "FILE:LINE", or "FILE" for line 0. */
-static int print_origin(const struct source *source, size_t line, struct roger_str *ret,
-			struct roger_err *err)
+/* Print "FILE:LINE", or "FILE" for line 0; false: out of memory. */
+static bool print_origin(const struct source *source, size_t line, struct roger_str *ret)
 {
-	bool kept = line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name, line)
-			 : rg_arena_copy(source->config->memory, rg_str(source->name), ret);
-
-	return rg_kept(kept, err);
+	return line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name, line)
+		    : rg_arena_copy(source->config->memory, rg_str(source->name), ret);
 }
 
 /* Add an empty setting; NULL: out of memory. */
@@ -102,18 +99,13 @@ static struct roger_setting *add_setting(struct rg_config *config)
 			     sizeof *settings->items);
 }
 
-/* Add the setting "section.name". */
-static int add_named_setting(struct rg_config *config, const char *section, struct roger_str name,
-			     size_t *ret_index, struct roger_err *err)
+/* Add the setting "section.name"; false: out of memory. */
+static bool add_named_setting(struct rg_config *config, const char *section, struct roger_str name)
 {
 	struct roger_setting *setting = add_setting(config);
 
-	if (!setting)
-		return rg_fail_memory(err);
-	*ret_index = config->settings.count - 1;
-	return rg_kept(rg_arena_print(config->memory, &setting->key, "%s.%.*s", section,
-				      RG_STR_ARGS(name)),
-		       err);
+	return setting &&
+	       rg_arena_print(config->memory, &setting->key, "%s.%.*s", section, RG_STR_ARGS(name));
 }
 
 /* Fail with what is expected for a setting. */
@@ -285,16 +277,13 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 static int change_setting(const struct source *source, size_t i, struct roger_str text, size_t line,
 			  struct roger_err *err)
 {
-	struct roger_str copy;
-	int r;
+	struct rg_config *config = source->config;
 
-	r = print_origin(source, line, &setting_at(source->config, i)->origin, err);
-	if (r < 0)
-		return r;
-	if (!rg_arena_copy(source->config->memory, text, &copy))
+	if (!print_origin(source, line, &setting_at(config, i)->origin) ||
+	    !rg_arena_copy(config->memory, text, &text))
 		return rg_fail_memory(err);
-	source->config->places_configured |= is_place(i);
-	return set_value(source->config, i, copy, err);
+	config->places_configured |= is_place(i);
+	return set_value(config, i, text, err);
 }
 
 const struct roger_setting *rg_config_setting(const struct rg_config *config, const char *key)
@@ -379,27 +368,23 @@ static bool is_name(struct roger_str name)
 	return rg_name_valid(name) && !rg_str_is(name, "all");
 }
 
-static int add_group(struct rg_config *config, struct roger_str name, struct rg_group **ret_group,
-		     struct roger_err *err)
+/* Add an empty group; NULL: out of memory. */
+static struct rg_group *add_group(struct rg_config *config, struct roger_str name)
 {
 	char low[RG_CONFIG_NAME_BYTES];
 	struct roger_str copy;
 	struct rg_group *group;
-	size_t shown = 0;
-	int r;
 
-	r = add_named_setting(config, "groups", name, &shown, err);
-	if (r < 0)
-		return r;
+	if (!add_named_setting(config, "groups", name))
+		return NULL;
 	group = rg_arena_push(config->memory, &config->groups, &config->group_count, sizeof *group);
 	if (!group || !rg_arena_copy(config->memory, name, &group->name) ||
 	    !rg_arena_copy(config->memory, rg_config_in_lower_case(name, low), &copy) ||
 	    !rg_names_add(&config->group_names, group->name) ||
 	    !rg_names_add(&config->group_names_low, copy))
-		return rg_fail_memory(err);
-	group->shown = shown;
-	*ret_group = group;
-	return ROGER_OK;
+		return NULL;
+	group->shown = config->settings.count - 1;
+	return group;
 }
 
 /* Show a list as the value of a setting, like "lead, reviewer". */
@@ -423,11 +408,9 @@ static int read_agents(const struct source *source, const struct rg_yaml *node, 
 	const struct rg_yaml *item;
 	struct roger_str name;
 	size_t before;
-	int r;
 
-	r = print_origin(source, node->line, &shown->origin, err);
-	if (r < 0)
-		return r;
+	if (!print_origin(source, node->line, &shown->origin))
+		return rg_fail_memory(err);
 	if (node->kind != RG_YAML_LIST || (some && !node->first))
 		return fail_setting(shown, "a list of agents", err);
 	for (item = node->first; item; item = item->next) {
@@ -449,16 +432,15 @@ static int read_group(const struct source *source, const char *groups, const str
 {
 	struct rg_config *config = source->config;
 	struct rg_group *group;
-	int r = ROGER_OK;
 
 	if (!is_name(node->key))
 		return fail_node(source, node, rg_str(groups), "a name other than all for a group",
 				 err);
 	group = (struct rg_group *)(uintptr_t)rg_config_group(config, node->key);
 	if (!group)
-		r = add_group(config, node->key, &group, err);
-	if (r < 0)
-		return r;
+		group = add_group(config, node->key);
+	if (!group)
+		return rg_fail_memory(err);
 	group->members = (struct rg_names){ .arena = config->memory };
 	return read_agents(source, node, true, setting_at(config, group->shown), &group->members,
 			   err);
@@ -471,11 +453,9 @@ static int read_words(const struct source *source, const struct rg_yaml *node,
 {
 	struct roger_strs words = { 0 };
 	const struct rg_yaml *item;
-	int r;
 
-	r = print_origin(source, node->line, &shown->origin, err);
-	if (r < 0)
-		return r;
+	if (!print_origin(source, node->line, &shown->origin))
+		return rg_fail_memory(err);
 	if (node->kind != RG_YAML_LIST)
 		return fail_setting(shown, "a list: a program and its arguments", err);
 	for (item = node->first; item; item = item->next) {
@@ -522,25 +502,24 @@ static int read_wake_agent(const struct source *source, const char *agents,
 {
 	struct rg_config *config = source->config;
 	struct rg_wake_agent *agent;
-	size_t shown = 0;
+	struct roger_setting *shown;
 	int r;
 
 	if (!is_name(node->key))
 		return fail_node(source, node, rg_str(agents), "the name of an agent", err);
-	r = add_named_setting(config, agents, node->key, &shown, err);
-	if (r < 0)
-		return r;
 	agent = rg_arena_push(config->memory, &config->wake_agents, &config->wake_agent_count,
 			      sizeof *agent);
-	if (!agent || !rg_arena_copy(config->memory, node->key, &agent->name))
+	if (!agent || !add_named_setting(config, agents, node->key) ||
+	    !rg_arena_copy(config->memory, node->key, &agent->name))
 		return rg_fail_memory(err);
-	agent->shown = shown;
-	r = read_words(source, node, setting_at(config, shown), &agent->words, err);
+	agent->shown = config->settings.count - 1;
+	shown = setting_at(config, agent->shown);
+	r = read_words(source, node, shown, &agent->words, err);
 	if (r < 0)
 		return r;
 	if (!agent->words.count)
-		return fail_node(source, node, setting_at(config, shown)->key,
-				 "a list: a program and its arguments", err);
+		return fail_node(source, node, shown->key, "a list: a program and its arguments",
+				 err);
 	return name_agent(config, agent, err);
 }
 
@@ -691,27 +670,21 @@ static int read_root(const struct source *source, const struct rg_yaml *root, st
 	return r < 0 ? r : check_config(source->config, err);
 }
 
-/* Parse a file.  Every error but ROGER_ENOMEM becomes ROGER_ECONFIG. */
-static int read_yaml(const struct source *source, struct roger_str text,
-		     const struct rg_yaml **ret_root, struct roger_err *err)
-{
-	int r = rg_yaml_read(text, source->name, source->config->memory, ret_root, err);
-
-	if (r == ROGER_OK || r == ROGER_ENOMEM)
-		return r;
-	if (err)
-		err->code = ROGER_ECONFIG;
-	return ROGER_ECONFIG;
-}
-
 int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
 		   struct roger_err *err)
 {
-	struct source source = { .config = config, .name = file, .foreign = foreign };
+	const struct source source = { .config = config, .name = file, .foreign = foreign };
 	const struct rg_yaml *root;
-	int r = read_yaml(&source, text, &root, err);
+	int r = rg_yaml_read(text, file, config->memory, &root, err);
 
-	return r < 0 ? r : read_root(&source, root, err);
+	if (r == ROGER_OK)
+		return read_root(&source, root, err);
+	if (r == ROGER_ENOMEM)
+		return r;
+	/* It is no YAML. */
+	if (err)
+		err->code = ROGER_ECONFIG;
+	return ROGER_ECONFIG;
 }
 
 /* ------------------------------------------------------------- a whole -- */
