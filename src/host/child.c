@@ -228,8 +228,8 @@ static int prepare_child(struct rg_child *child, const struct rg_child_wish *wis
 	return rg_kept(child->words && child->environment, err);
 }
 
-static int new_child(const struct roger_run_streams *streams, struct rg_child **ret_child,
-		     struct roger_err *err)
+/* NULL: out of memory. */
+static struct rg_child *new_child(const struct roger_run_streams *streams)
 {
 	static const struct roger_run_streams none = { -1, -1, -1, -1, -1, -1 };
 	struct rg_arena *memory = rg_arena_new();
@@ -238,7 +238,7 @@ static int new_child(const struct roger_run_streams *streams, struct rg_child **
 
 	if (!child) {
 		rg_arena_free(memory);
-		return rg_fail_memory(err);
+		return NULL;
 	}
 	child->memory = memory;
 	child->streams = streams ? *streams : none;
@@ -250,8 +250,7 @@ static int new_child(const struct roger_run_streams *streams, struct rg_child **
 		child->printed[i].pass_most = PASS_BYTES;
 		rg_buf_init(&child->printed[i].pending, SIZE_MAX);
 	}
-	*ret_child = child;
-	return ROGER_OK;
+	return child;
 }
 
 /* Give both ends numbers beyond the standard streams; made: what pipe2() or its like returned. */
@@ -520,12 +519,11 @@ static int start_child(struct rg_child *child, const struct rg_child_wish *wish,
 int rg_child_start(const struct rg_child_wish *wish, struct rg_child **ret_child,
 		   struct roger_err *err)
 {
-	struct rg_child *child = NULL;
+	struct rg_child *child = new_child(wish->streams);
 	int r;
 
-	r = new_child(wish->streams, &child, err);
-	if (r < 0)
-		return r;
+	if (!child)
+		return rg_fail_memory(err);
 	r = start_child(child, wish, err);
 	if (r < 0) {
 		rg_child_free(child);
@@ -557,13 +555,11 @@ static bool has_group(const struct rg_child *child)
 int rg_child_adopt(const struct rg_process *process, const struct roger_run_streams *streams,
 		   struct rg_child **ret_child, struct roger_err *err)
 {
-	struct rg_child *child = NULL;
-	int r;
+	struct rg_child *child = new_child(streams);
 
 	rg_assert(process->id > 1);
-	r = new_child(streams, &child, err);
-	if (r < 0)
-		return r;
+	if (!child)
+		return rg_fail_memory(err);
 	child->process = *process;
 	child->pid = (pid_t)process->id;
 	open_end(child);

@@ -31,16 +31,16 @@ struct making {
 	size_t part_count;
 };
 
-static int add_file(struct making *making, struct roger_str name, int64_t bytes,
-		    struct roger_str sha256, struct part part, struct roger_err *err)
+/* Add a file; false: out of memory. */
+static bool add_file(struct making *making, struct roger_str name, int64_t bytes,
+		     struct roger_str sha256, struct part part)
 {
 	const struct rg_backup_file file = { .file = name, .bytes = bytes, .sha256 = sha256 };
 
-	return rg_kept(rg_arena_append(making->arena, &making->backup.files.items,
-				       &making->backup.files.count, &file, sizeof file) &&
-			       rg_arena_append(making->arena, &making->parts, &making->part_count,
-					       &part, sizeof part),
-		       err);
+	return rg_arena_append(making->arena, &making->backup.files.items,
+			       &making->backup.files.count, &file, sizeof file) &&
+	       rg_arena_append(making->arena, &making->parts, &making->part_count, &part,
+			       sizeof part);
 }
 
 static int add_text(struct making *making, const char *name, struct roger_str text,
@@ -52,11 +52,11 @@ static int add_text(struct making *making, const char *name, struct roger_str te
 	if (!text.data)
 		return ROGER_OK;
 	rg_sha256_hex(text, sha256);
-	return rg_arena_copy(making->arena, rg_str(sha256), &digits) &&
-			       rg_arena_copy(making->arena, rg_str(name), &kept)
-		       ? add_file(making, kept, (int64_t)text.length, digits,
-				  (struct part){ .text = text }, err)
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(making->arena, rg_str(sha256), &digits) &&
+			       rg_arena_copy(making->arena, rg_str(name), &kept) &&
+			       add_file(making, kept, (int64_t)text.length, digits,
+					(struct part){ .text = text }),
+		       err);
 }
 
 /* Add all journals, measured at one moment, and a seal. */
@@ -84,12 +84,11 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 		/* The file gets its default name, whatever the configuration calls it. */
 		kind = &rg_kinds[files->items[i].log];
 		r = rg_kept(rg_arena_print(making->arena, &kept, "%s%s", kind->folder,
-					   kind->file ? kind->file : files->items[i].name.data),
+					   kind->file ? kind->file : files->items[i].name.data) &&
+				    add_file(making, kept, digests.items[i].entry.bytes,
+					     digests.items[i].entry.sha256,
+					     (struct part){ .journal = &files->items[i] }),
 			    err);
-		if (r == ROGER_OK)
-			r = add_file(making, kept, digests.items[i].entry.bytes,
-				     digests.items[i].entry.sha256,
-				     (struct part){ .journal = &files->items[i] }, err);
 	}
 	if (r == ROGER_OK)
 		r = rg_seal_make(making->roger, &digests, runs, key, &seal, err);

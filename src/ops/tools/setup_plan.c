@@ -117,7 +117,7 @@ static int leave_target(struct rg_setup_plan *plan, struct rg_setup_target *targ
 }
 
 /* Find the target of a path, read at the first call; a file that cannot be read is left alone. */
-static int find_target(struct rg_setup_plan *plan, const char *path,
+static int find_target(struct rg_setup_plan *plan, struct roger_str file,
 		       struct rg_setup_target **ret_target, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -127,16 +127,17 @@ static int find_target(struct rg_setup_plan *plan, const char *path,
 	int r;
 
 	for (i = 0; i < plan->target_count; i++)
-		if (rg_str_is(plan->targets[i].changed.file, path)) {
+		if (rg_str_equal(plan->targets[i].changed.file, file)) {
 			*ret_target = &plan->targets[i];
 			return ROGER_OK;
 		}
 	target = rg_arena_push(plan->arena, &plan->targets, &plan->target_count, sizeof *target);
-	if (!target || !rg_arena_copy(plan->arena, rg_str(path), &target->changed.file))
+	if (!target || !rg_arena_copy(plan->arena, file, &target->changed.file))
 		return rg_fail_memory(err);
 	*ret_target = target;
-	target->changed.folders = count_missing_folders(path);
-	r = rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &target->there, &why);
+	target->changed.folders = count_missing_folders(target->changed.file.data);
+	r = rg_outside_read(target->changed.file.data, RG_SETUP_FILE_BYTES_MAX, &text,
+			    &target->there, &why);
 	target->changed.made = !target->there;
 	target->settled = r < 0;
 	if (r < 0)
@@ -271,7 +272,6 @@ static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *ret_r
 int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	struct rg_setup_target *target;
-	char path[RG_SETUP_PATH_BYTES];
 	struct rg_setup_record record;
 	struct roger_str file;
 	unsigned recorded = 0;
@@ -287,8 +287,7 @@ int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 	/* Without a record, the others are all that were not chosen. */
 	plan->others_stay = (record.files.count ? recorded : RG_SETUP_ANY) & ~plan->tools;
 	for (i = 0; i < record.files.count && r == ROGER_OK; i++) {
-		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(record.files.items[i].file));
-		r = find_target(plan, path, &target, err);
+		r = find_target(plan, record.files.items[i].file, &target, err);
 		if (r < 0)
 			return r;
 		file = target->changed.file;
@@ -370,7 +369,8 @@ int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_setup_place 
 	int r = expand_name(root_of(plan, place), user, place->file, path, err);
 
 	*ret_piece = (struct rg_setup_piece){ .place = place, .tool = tool_of(place) };
-	return r == ROGER_OK && path[0] ? find_target(plan, path, &ret_piece->target, err) : r;
+	return r == ROGER_OK && path[0] ? find_target(plan, rg_str(path), &ret_piece->target, err)
+					: r;
 }
 
 /* True if git would show a change of the file, or if that is not known. */
