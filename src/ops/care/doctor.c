@@ -51,7 +51,6 @@ static int add_run_breach(struct examining *examining, struct roger_str file,
 	reply->fixed += found.fixed;
 	return rg_kept(rg_arena_print(examining->arena, &found.file, RG_RUNS_SHOWN "/%.*s",
 				      RG_STR_ARGS(file)) &&
-			       rg_arena_copy(examining->arena, found.what, &found.what) &&
 			       rg_arena_append(examining->arena, &reply->breaches.items,
 					       &reply->breaches.count, &found, sizeof found),
 		       err);
