@@ -88,49 +88,45 @@ static void add_data_names(struct rg_buf *block, const struct rg_config *config)
 			"/setup.json*\n/move*\n/worktrees/\n/tried*\n");
 }
 
-/* Make the .gitignore hide roger's files; one that is a link, or no file, is replaced. */
-static int shield_folder(struct rg_workspace *workspace, int folder, struct roger_str block,
-			 struct roger_err *err)
+/* Make the .gitignore hide roger's files; one that is a link, or no file, is replaced.  This and
+ * the next ones return false when out of memory. */
+static bool shield_folder(struct rg_workspace *workspace, int folder, struct roger_str block)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 2 * SHIELD_BYTES_MAX };
 	int r;
 
 	r = rg_file_read_all(folder, ignore_file, SHIELD_BYTES_MAX, &text, NULL, NULL);
 	if (r == ROGER_ENOMEM)
-		return rg_fail_memory(err);
+		return false;
 	if (r < 0)
 		rg_buf_clear(&text);
 	if (r == ROGER_OK && hides_all(workspace->config, rg_buf_str(&text), block))
-		return ROGER_OK;
+		return true;
 	if (text.length && text.data[text.length - 1] != '\n')
 		rg_buf_add_char(&text, '\n');
 	if (!block.length)
 		rg_buf_clear(&text);
 	rg_buf_add_str(&text, block.length ? block : RG_STR(RG_SHIELD_TEXT));
-	rg_buf_add_char(&text, '\0');
-	if (text.failed)
-		return rg_fail_memory(err);
 	/* A failure is fine: a process that cannot write this writes no mail there either. */
-	if (rg_file_replace(folder, ignore_file, rg_str(text.data), true, NULL) == ROGER_OK)
+	if (!text.failed &&
+	    rg_file_replace(folder, ignore_file, rg_buf_str(&text), true, NULL) == ROGER_OK)
 		workspace->shielded = true;
-	return ROGER_OK;
+	return !text.failed;
 }
 
 /* ------------------------------------------------------------- folders -- */
 
-static int shield_path(struct rg_workspace *workspace, const char *path, struct roger_str block,
-		       struct roger_err *err)
+static bool shield_path(struct rg_workspace *workspace, const char *path, struct roger_str block)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 
-	if (rg_file_open_folder(AT_FDCWD, path, &folder, NULL) < 0 || folder == RG_NO_FILE)
-		return ROGER_OK;
-	return shield_folder(workspace, folder, block, err);
+	return rg_file_open_folder(AT_FDCWD, path, &folder, NULL) < 0 || folder == RG_NO_FILE ||
+	       shield_folder(workspace, folder, block);
 }
 
 /* Shield the folder of a place; it is made where it is missing, as it is about to be written to. */
-static int shield_place(struct rg_workspace *workspace, const struct rg_trusted_place *place,
-			bool file, struct rg_buf *block, struct roger_err *err)
+static bool shield_place(struct rg_workspace *workspace, const struct rg_trusted_place *place,
+			 bool file, struct roger_str block)
 {
 	char folder[4900], *slash;
 	const char *inside;
@@ -141,24 +137,21 @@ static int shield_place(struct rg_workspace *workspace, const struct rg_trusted_
 	if (file)
 		*slash = '\0';
 	inside = rg_workspace_below(workspace->root, folder);
-	if (!inside || !*inside || strncmp(inside, ".roger", 6) == 0)
-		return ROGER_OK;
-	if (rg_file_make_folder(AT_FDCWD, folder, &made, NULL) < 0)
-		return ROGER_OK;
-	return shield_path(workspace, folder, made ? RG_STR("") : rg_buf_str(block), err);
+	if (!inside || !*inside || strncmp(inside, ".roger", 6) == 0 ||
+	    rg_file_make_folder(AT_FDCWD, folder, &made, NULL) < 0)
+		return true;
+	return shield_path(workspace, folder, made ? RG_STR("") : block);
 }
 
-static int shield_places(struct rg_workspace *workspace, const struct rg_trust *trust,
-			 struct roger_err *err)
+static bool shield_places(struct rg_workspace *workspace, const struct rg_trust *trust)
 {
 	static const char *const triggers = "/*.txt\n/.taken/\n/.skipped/\n/.handing/\n";
 	const struct rg_trusted_place *place = trust->places.items;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf block = { .maximum = SHIELD_BYTES_MAX };
 	bool file;
 	size_t i;
-	int r = ROGER_OK;
 
-	for (i = 0; i < trust->places.count && r == ROGER_OK; i++, place++) {
+	for (i = 0; i < trust->places.count; i++, place++) {
 		file = rg_str_is(place->setting, "storage.activity_file");
 		rg_buf_clear(&block);
 		rg_buf_add_text(&block, header);
@@ -172,11 +165,10 @@ static int shield_places(struct rg_workspace *workspace, const struct rg_trust *
 			add_name(&block, rg_str(strrchr(place->path.data, '/') + 1));
 		else
 			continue;
-		if (block.failed)
-			return rg_fail_memory(err);
-		r = shield_place(workspace, place, file, &block, err);
+		if (block.failed || !shield_place(workspace, place, file, rg_buf_str(&block)))
+			return false;
 	}
-	return r;
+	return true;
 }
 
 int rg_shield(struct rg_workspace *workspace, struct roger_err *err)
@@ -187,12 +179,12 @@ int rg_shield(struct rg_workspace *workspace, struct roger_err *err)
 
 	/* Where no configuration moves it, the data folder is .roger/. */
 	if (!workspace->config->places_configured)
-		return shield_folder(workspace, workspace->data, RG_STR(""), err);
+		return rg_kept(shield_folder(workspace, workspace->data, RG_STR("")), err);
 	snprintf(home, sizeof home, "%s/%s", workspace->root, RG_WORKSPACE_FOLDER);
-	r = shield_path(workspace, home, RG_STR(""), err);
-	if (r < 0)
-		return r;
+	if (!shield_path(workspace, home, RG_STR("")))
+		return rg_fail_memory(err);
 	r = rg_workspace_trust(workspace, &trust, err);
 	/* A person who accepted that git tracks its files wants them there. */
-	return r < 0 || trust->known.tracked.length ? r : shield_places(workspace, trust, err);
+	return r < 0 ? r
+		     : rg_kept(trust->known.tracked.length || shield_places(workspace, trust), err);
 }

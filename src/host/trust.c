@@ -286,7 +286,8 @@ static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str t
 	rg_sha256_add(sha, "\n", 1);
 }
 
-static int digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1], struct roger_err *err)
+/* This and the next ones return false when out of memory. */
+static bool digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1])
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf room = { .maximum = PIECE_BYTES };
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -297,78 +298,74 @@ static int digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1], struct r
 
 	snprintf(to, RG_DIGEST_DIGITS + 1, "cannot be read");
 	if (rg_file_open(AT_FDCWD, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE)
-		return ROGER_OK;
+		return true;
 	piece = rg_buf_room(&room, PIECE_BYTES);
 	if (!piece)
-		return rg_fail_memory(err);
+		return false;
 	rg_sha256_init(&sha);
 	for (; got == PIECE_BYTES; offset += (int64_t)got) {
 		if (rg_file_read_at(file, piece, PIECE_BYTES, offset, &got, NULL) < 0)
-			return ROGER_OK;
+			return true;
 		rg_sha256_add(&sha, piece, got);
 	}
 	rg_sha256_peek(&sha, to);
-	return ROGER_OK;
+	return true;
 }
 
 /*
  * Add the name and text of a file that is named below the workspace or lies there; of a
  * link, those of the file it leads to.
  */
-static int add_file(struct digesting *digesting, const char *path, struct roger_err *err)
+static bool add_file(struct digesting *digesting, const char *path)
 {
 	char to[PATH_BYTES], sha256[RG_DIGEST_DIGITS + 1];
 	const char *real = realpath(path, to),
 		   *name = real ? rg_workspace_below(digesting->root, real) : NULL;
-	int r = ROGER_OK;
 
 	if (!name && !strstr(path, "/../") && rg_workspace_below(digesting->root, path))
 		name = real;
 	if (name && !rg_str_among(digesting->named.files, rg_str(name)) &&
 	    rg_file_kind(AT_FDCWD, real) == RG_FILE_REGULAR) {
-		r = rg_arena_add(digesting->arena, &digesting->named.files, rg_str(name))
-			    ? digest_file(real, sha256, err)
-			    : rg_fail_memory(err);
-		if (r == ROGER_OK) {
-			add_part(&digesting->sha, "file", rg_str(name));
-			add_part(&digesting->sha, "sha256", rg_str(sha256));
-		}
+		if (!rg_arena_add(digesting->arena, &digesting->named.files, rg_str(name)) ||
+		    !digest_file(real, sha256))
+			return false;
+		add_part(&digesting->sha, "file", rg_str(name));
+		add_part(&digesting->sha, "sha256", rg_str(sha256));
 	}
-	return r;
+	return true;
 }
 
-static int add_named(struct digesting *digesting, struct roger_str name, struct roger_err *err)
+static bool add_named(struct digesting *digesting, struct roger_str name)
 {
 	char path[2 * PATH_BYTES];
 
 	if (!name.length || name.length > WORD_BYTES_MAX)
-		return ROGER_OK;
+		return true;
 	if (name.data[0] == '/')
 		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(name));
 	else
 		snprintf(path, sizeof path, "%s/%.*s", digesting->root, RG_STR_ARGS(name));
-	return add_file(digesting, path, err);
+	return add_file(digesting, path);
 }
 
 /* Add the files that a word, or a part of it between separators of a shell or an option, names. */
-static int add_files_of(struct digesting *digesting, struct roger_str word, struct roger_err *err)
+static bool add_files_of(struct digesting *digesting, struct roger_str word)
 {
 	static const char dividers[] = " \t\n'\"=,;:()<>|&`$[]{}!@#*?\\";
 	const char *at = word.data, *end = word.data + word.length;
 	size_t length;
-	int r;
+	bool added = add_named(digesting, word);
 
-	r = add_named(digesting, word, err);
-	for (; r == ROGER_OK && at < end; at += length + 1) {
+	for (; added && at < end; at += length + 1) {
 		for (length = 0; at + length < end && at[length] && !strchr(dividers, at[length]);)
 			length++;
 		if (length < word.length)
-			r = add_named(digesting, (struct roger_str){ at, length }, err);
+			added = add_named(digesting, (struct roger_str){ at, length });
 		/* "-Itools": an option and what it names. */
-		if (r == ROGER_OK && length > 2 && at[0] == '-')
-			r = add_named(digesting, (struct roger_str){ at + 2, length - 2 }, err);
+		if (added && length > 2 && at[0] == '-')
+			added = add_named(digesting, (struct roger_str){ at + 2, length - 2 });
 	}
-	return r;
+	return added;
 }
 
 /* "tools", "-Ctools", "--directory=tools": but no part of a list, as in "PATH=tools:/bin". */
@@ -387,15 +384,14 @@ static bool names_folder(const char *root, struct roger_str word)
 }
 
 /* A program named without a '/' is looked for along PATH, which may lead into the workspace. */
-static int add_program(struct digesting *digesting, struct roger_str name, struct roger_err *err)
+static bool add_program(struct digesting *digesting, struct roger_str name)
 {
 	char word[WORD_BYTES_MAX + 1], path[PATH_BYTES];
 
 	if (memchr(name.data, '/', name.length) || name.length > WORD_BYTES_MAX)
-		return ROGER_OK;
+		return true;
 	snprintf(word, sizeof word, "%.*s", RG_STR_ARGS(name));
-	return rg_outside_along_path(word, digesting->root, path) ? add_file(digesting, path, err)
-								  : ROGER_OK;
+	return !rg_outside_along_path(word, digesting->root, path) || add_file(digesting, path);
 }
 
 int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *arena,
@@ -405,21 +401,19 @@ int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *
 	struct digesting digesting = { .root = root, .arena = arena };
 	char sha256[RG_DIGEST_DIGITS + 1];
 	size_t i;
-	int r = ROGER_OK;
 
 	rg_sha256_init(&digesting.sha);
 	for (i = 0; i < words.count; i++)
 		add_part(&digesting.sha, "word", words.items[i]);
-	for (i = 0; i < words.count && r == ROGER_OK; i++) {
-		r = add_files_of(&digesting, words.items[i], err);
+	for (i = 0; i < words.count; i++) {
+		if (!add_files_of(&digesting, words.items[i]))
+			return rg_fail_memory(err);
 		/* The first one is looked for along PATH, unless it is a path. */
 		if (i > 0 || memchr(words.items[i].data, '/', words.items[i].length))
 			digesting.named.folder |= names_folder(root, words.items[i]);
 	}
-	if (r == ROGER_OK && words.count)
-		r = add_program(&digesting, words.items[0], err);
-	if (r < 0)
-		return r;
+	if (words.count && !add_program(&digesting, words.items[0]))
+		return rg_fail_memory(err);
 	rg_sha256_peek(&digesting.sha, sha256);
 	*ret_named = digesting.named;
 	return rg_kept(rg_arena_copy(arena, rg_str(sha256), ret_sha256), err);
