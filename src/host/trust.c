@@ -35,8 +35,8 @@ bool rg_trust_is_ours(int64_t owner)
 	return geteuid() == 0 && sudo && rg_str_number(rg_str(sudo), &caller) && caller == owner;
 }
 
-/* Read .roger/id into trust->id; "": it is missing or not valid. */
-static int read_id(struct rg_trust *trust, struct roger_err *err)
+/* Read .roger/id into trust->id; "": it is missing or not valid.  False: out of memory. */
+static bool read_id(struct rg_trust *trust)
 {
 	char path[PATH_BYTES + 16], text[2 * ID_BYTES + 2];
 	struct rg_file_facts facts;
@@ -47,8 +47,8 @@ static int read_id(struct rg_trust *trust, struct roger_err *err)
 	if (!rg_file_read_lines(AT_FDCWD, path, text, sizeof text, &line, 1, &facts) ||
 	    facts.size != 2 * ID_BYTES + 1 || line.length != 2 * ID_BYTES ||
 	    strspn(line.data, "0123456789abcdef") != line.length)
-		return ROGER_OK;
-	return rg_kept(rg_arena_copy(trust->memory, line, &trust->id), err);
+		return true;
+	return rg_arena_copy(trust->memory, line, &trust->id);
 }
 
 static int make_id(struct rg_trust *trust, struct roger_err *err)
@@ -69,13 +69,13 @@ static int make_id(struct rg_trust *trust, struct roger_err *err)
 		r = rg_fail(err, ROGER_ENOENT, 0, "'%s' went away", home);
 	if (r == ROGER_OK)
 		r = rg_file_replace(folder, "id", rg_str(text), true, err);
-	return r == ROGER_OK ? read_id(trust, err) : r;
+	return r < 0 ? r : rg_kept(read_id(trust), err);
 }
 
 int rg_workspace_id(const char *root, char to[RG_WORKSPACE_ID_BYTES], struct roger_err *err)
 {
 	struct rg_trust trust = { .root = rg_str(root), .memory = rg_arena_new() };
-	int r = trust.memory ? read_id(&trust, err) : rg_fail_memory(err);
+	int r = rg_kept(trust.memory && read_id(&trust), err);
 
 	_Static_assert(2 * ID_BYTES < RG_WORKSPACE_ID_BYTES, "all of the id");
 	if (r == ROGER_OK && !trust.id.length)
@@ -109,9 +109,9 @@ static bool document_path(const char *root, char to[PATH_BYTES])
 			(unsigned long long)rg_hash(2, root, length)) < PATH_BYTES;
 }
 
-/* A document of another user, or that others may write, counts as missing. */
-static int read_document(const char *path, struct rg_arena *memory, struct rg_trusted *ret_document,
-			 bool *ret_found, struct roger_err *err)
+/* One of another user, or that others may write, counts as missing.  False: out of memory. */
+static bool read_document(const char *path, struct rg_arena *memory,
+			  struct rg_trusted *ret_document, bool *ret_found)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_trusted document = { 0 };
@@ -119,17 +119,13 @@ static int read_document(const char *path, struct rg_arena *memory, struct rg_tr
 	int r;
 
 	r = rg_file_read_first(path, DOCUMENT_BYTES_MAX, &text, &facts, ret_found, NULL);
-	if (r == ROGER_ENOMEM)
-		return rg_fail_memory(err);
-	if (r < 0 || !*ret_found || facts.open_to_writers || !rg_trust_is_ours(facts.owner)) {
-		*ret_found = false;
-		return ROGER_OK;
-	}
-	*ret_found = rg_record_read(&rg_trusted_record, rg_buf_str(&text), &document, memory,
+	*ret_found = r == ROGER_OK && *ret_found && !facts.open_to_writers &&
+		     rg_trust_is_ours(facts.owner) &&
+		     rg_record_read(&rg_trusted_record, rg_buf_str(&text), &document, memory,
 				    NULL) == ROGER_OK;
 	if (*ret_found)
 		*ret_document = document;
-	return ROGER_OK;
+	return r != ROGER_ENOMEM;
 }
 
 bool rg_trust_has_document(const char *root)
@@ -209,25 +205,23 @@ int rg_trust_read_machine(struct rg_trust *trust, const char *path, struct roger
 	return r;
 }
 
-static int read_known(struct rg_trust *trust, struct roger_err *err)
+/* False: out of memory. */
+static bool read_known(struct rg_trust *trust)
 {
 	struct rg_trusted known;
 	char path[PATH_BYTES];
-	bool found;
-	int r;
+	bool found = false;
 
-	if (!document_path(trust->root.data, path))
-		return ROGER_OK;
-	r = read_document(path, trust->memory, &known, &found, err);
-	if (r < 0 || !found)
-		return r;
+	if (document_path(trust->root.data, path) &&
+	    !read_document(path, trust->memory, &known, &found))
+		return false;
 	/* A document about another mailbox does not count. */
-	if (trust->id.length && rg_str_equal(known.id, trust->id) &&
+	if (found && trust->id.length && rg_str_equal(known.id, trust->id) &&
 	    rg_str_equal(known.path, trust->root) && known.owner == trust->owner) {
 		trust->known = known;
 		trust->mailbox = true;
 	}
-	return ROGER_OK;
+	return true;
 }
 
 int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
@@ -236,7 +230,6 @@ int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 	const char *named = getenv("ROGER_TRUST"), *commands = getenv("ROGER_TRUST_COMMANDS");
 	struct rg_arena *memory = rg_arena_new();
 	struct rg_trust *trust = memory ? rg_arena_get(memory, sizeof *trust) : NULL;
-	int r;
 
 	if (!trust || !rg_arena_copy(memory, rg_str(root), &trust->root)) {
 		rg_arena_free(memory);
@@ -244,14 +237,10 @@ int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 	}
 	trust->memory = memory;
 	trust->owner = owner;
-	r = read_id(trust, err);
-	if (r == ROGER_OK)
-		r = read_known(trust, err);
-	if (r == ROGER_OK)
-		r = rg_trust_read_machine(trust, RG_TRUST_MACHINE_FILE, err);
-	if (r < 0) {
+	if (!read_id(trust) || !read_known(trust) ||
+	    rg_trust_read_machine(trust, RG_TRUST_MACHINE_FILE, NULL) < 0) {
 		rg_trust_free(trust);
-		return r;
+		return rg_fail_memory(err);
 	}
 	if (named && is_root(trust, named))
 		trust->mailbox = trust->named = true;
@@ -539,15 +528,12 @@ int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err)
 	struct rg_trusted known = { 0 };
 	char path[PATH_BYTES];
 	bool found = false;
-	int r;
 
-	if (!memory)
+	*ret_was = false;
+	if (!memory || (document_path(root, path) && !read_document(path, memory, &known, &found)))
 		return rg_fail_memory(err);
-	r = document_path(root, path) ? read_document(path, memory, &known, &found, err) : ROGER_OK;
-	*ret_was = r == ROGER_OK && found && known.id.length;
-	if (*ret_was)
-		r = rg_outside_remove(path, 0, err);
-	return r;
+	*ret_was = found && known.id.length;
+	return *ret_was ? rg_outside_remove(path, 0, err) : ROGER_OK;
 }
 
 int rg_trust_list(struct rg_arena *arena, struct rg_trusted_list *ret_list, struct roger_err *err)
@@ -568,9 +554,9 @@ int rg_trust_list(struct rg_arena *arena, struct rg_trusted_list *ret_list, stru
 		r = rg_file_list_folder(folder, name, arena, &names, err);
 	for (i = 0; r == ROGER_OK && i < names.count; i++) {
 		snprintf(path, sizeof path, "%s/%.*s", name, RG_STR_ARGS(names.items[i]));
-		r = read_document(path, arena, &known, &found, err);
-		if (r == ROGER_OK && found && known.id.length &&
-		    !rg_arena_append(arena, &items, &count, &known, sizeof known))
+		if (!read_document(path, arena, &known, &found) ||
+		    (found && known.id.length &&
+		     !rg_arena_append(arena, &items, &count, &known, sizeof known)))
 			return rg_fail_memory(err);
 	}
 	*ret_list = (struct rg_trusted_list){ items, count };
