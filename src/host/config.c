@@ -1,6 +1,7 @@
 /* config: the files that settings come from, the environment, and look-ups. */
 #include "host/config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -41,9 +42,11 @@ static int read_file(const char *root, const char *file, struct rg_buf *out, boo
 	r = rg_file_read_all(-1, path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
-	if (r < 0)
-		return rg_fail(err, ROGER_ECONFIG, 0, "%s: %s", file, inner.message);
-	return ROGER_OK;
+	/* Too many open files are no fault of this one. */
+	if (r < 0 && inner.system_errno != EMFILE && inner.system_errno != ENFILE)
+		r = ROGER_ECONFIG;
+	return r < 0 ? rg_fail(err, (enum roger_code)r, 0, "%s: %s", file, inner.message)
+		     : ROGER_OK;
 }
 
 /* Every command reads the configuration, but few need groups, so a longer section is read later. */
