@@ -208,10 +208,11 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 		return ROGER_OK;
 	for (i = 0; i < files.count && r == ROGER_OK; i++) {
 		r = rg_walk(doctor->engine, &files.items[i], &visitor, NULL, doctor, &there, err);
-		/* Report noted lines whose bytes were changed. */
+		/* Report noted lines whose bytes were changed.  rg_doctor_removed() reports a file
+		 * that was removed. */
 		for (k = 0; r == ROGER_OK &&
 			    rg_judge_next(&doctor->judge, files.items[i].shown, &k, &noted);)
-			if (!is_kept(doctor, files.items[i].shown, noted.line))
+			if (noted.line && !is_kept(doctor, files.items[i].shown, noted.line))
 				report_altered(doctor, &files.items[i], &noted);
 	}
 	return r;

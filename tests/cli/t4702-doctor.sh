@@ -164,6 +164,17 @@ sed -i 1d .roger/messages_archive/app.jsonl
 roger doctor --fix -q >/dev/null
 is "the archive holds the same lines as before" "$(cat .roger/messages_archive/* | sort | cmp - before && echo same)" same
 again
+(
+	mkdir removed && cd removed && roger init -q && roger send --as ann --new bob "one" -q
+	roger archive --to bob --unread -q
+	rm .roger/messages_archive/general.jsonl
+	roger verify -q
+	roger doctor --fix -q
+	roger doctor --json
+) >told 2>/dev/null
+is "an archive that was removed is damage, also when it was written again, and nothing else is" \
+	"$(json '[[b["file"], b["severity"], b["what"]] for b in d["breaches"]]' <told)" \
+	'[["messages_archive/general.jsonl", "damage", "gone: it was removed"]]'
 
 # ---- the send log
 forge send-log/ann.jsonl 'lines[1]["payload_sha256"] = "0" * 64'
