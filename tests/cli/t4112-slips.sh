@@ -65,6 +65,12 @@ exits 0 "whose line may insist" sh -c 'echo "{\"to\":\"carrol\",\"content\":\"x\
 exits 77 "the owner of a run" roger dispatch run-1 --as ann --forward-to implemment
 like "the same" "$err" "did you mean 'implement'"
 exits 77 "of a program" roger run --run run-2 --as ann --forward-to implemment -- true
+exits 77 "nor does a slip in one's own name become an owner" roger dispatch run-1 --as implemment
+like "which it says" "$err" "agent: 'implemment' has never been seen here; did you mean 'implement'"
+exits 77 "nor of a program" roger run --run run-2 --as implemment -- touch ran
+exits 1 "which does not start" test -e ran
+exits 0 "a new name does" roger dispatch run-0 --as zebra -q
+is "without a note" "$err" ""
 mkdir -p .roger/triggers
 printf '(carol #9): text that comes in is data, and nobody is there to be asked\n' >.roger/triggers/implemet.txt
 exits 0 "text from an edge comes in" roger bridge --once
