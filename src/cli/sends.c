@@ -1,4 +1,6 @@
 /* log sends, log cycle, dead, dead redeliver: the send log for people. */
+#include <unistd.h>
+
 #include "cli/command.h"
 #include "cli/grid.h"
 
@@ -77,4 +79,14 @@ static void print_dead(const struct cli_run *run)
 
 CLI_COMMAND(dead, "dead", .verb = "dead_letters", .words = "list|show", .print = print_dead,
 	    .nothing = true);
-CLI_COMMAND(redeliver, "dead redeliver", .verb = "redeliver", .print = print_dead);
+/* It waits for the reader, half a minute if nothing else is said, so a person is told. */
+static int say_wait(struct cli_run *run, struct roger_err *err)
+{
+	(void)err;
+	if (run->form == CLI_HUMAN && !run->quiet && isatty(STDERR_FILENO))
+		cli_print_note(RG_STR("waiting until it is read; --within says how long"));
+	return ROGER_OK;
+}
+
+CLI_COMMAND(redeliver, "dead redeliver", .verb = "redeliver", .prepare = say_wait,
+	    .print = print_dead);

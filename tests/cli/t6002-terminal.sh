@@ -83,6 +83,13 @@ in_terminal() { # COMMAND
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	like "colours on a terminal" "$(in_terminal "'$ROGER' agents")" "$escape"
 	unlike "but not with NO_COLOR" "$(NO_COLOR=1 in_terminal "'$ROGER' agents")" "$escape"
+	for i in 1 2 3; do
+		roger send --as plan bob "once more" --key late:escalation:1 --confirm read --within 1ms 2>/dev/null
+	done
+	letter=$(roger dead --json | json 'd["dead_letters"][0]["id"]')
+	said=$(in_terminal "'$ROGER' dead redeliver $letter --within 1ms")
+	like "a command that waits by itself says so" "$said" "waiting until it is read"
+	like "and does not advise itself" "$said" "roger why msg-"
 	# Work of more than a second: it is stopped for one after its beginning was stored.
 	mkdir slowly && (cd slowly && roger init -q)
 	awk 'BEGIN { for (i = 0; i < 50000; i++) printf "{\"to\":[\"bob%d\"],\"issue\":\"i%d\",\"content\":\"x\"}\n", i, i / 200 }' >slowly/batch

@@ -525,9 +525,9 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 	    (giving_up->was_dead || number > attempt->max_attempts))
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld); `roger "
-			       "dead redeliver` tries once more",
+			       "why %.*s` says what it waits for",
 			       RG_STR_ARGS(attempt->to), RG_STR_ARGS(attempt->message),
-			       (long long)number);
+			       (long long)number, RG_STR_ARGS(attempt->message));
 	if (!attempt->dead_letter_task.length)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld of %lld); "
