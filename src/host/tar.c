@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/file.h"
-
 enum { BLOCK = 512, NAME_FIELD = 100, NUMBER_FIELD = 12, PAX_BYTES_MAX = 2048 };
 static const char zeros[2 * BLOCK];
 static const uint64_t size_most = UINT64_C(077777777777);
@@ -195,7 +193,13 @@ int rg_tar_expect(struct rg_tar *tar, const char *name, uint64_t size, struct ro
 
 int rg_tar_expect_end(struct rg_tar *tar, struct roger_err *err)
 {
-	return expect_bytes(tar, (struct roger_str){ zeros, sizeof zeros }, err);
+	char rest[sizeof zeros + 1];
+	size_t got;
+	int r = rg_file_read_at(tar->file, rest, sizeof rest, tar->at, &got, err);
+
+	if (r == ROGER_OK && (got != sizeof zeros || memcmp(rest, zeros, got) != 0))
+		r = fail_format(tar, err);
+	return r;
 }
 
 int rg_tar_open(const char *path, const char *first, struct rg_tar *ret_tar, uint64_t *ret_size,
@@ -231,7 +235,7 @@ int rg_tar_read(struct rg_tar *tar, char *room, size_t want, size_t *ret_got, st
 		r = fail_format(tar, err);
 	tar->at += (int64_t)*ret_got;
 	tar->left -= *ret_got;
-	if (!tar->left)
-		tar->at += (int64_t)tar->pad;
+	if (r == ROGER_OK && !tar->left && tar->pad)
+		r = expect_bytes(tar, (struct roger_str){ zeros, tar->pad }, err);
 	return r;
 }
