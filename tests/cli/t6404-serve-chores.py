@@ -11,6 +11,11 @@ woken = Path(FOLDER.name) / "woken"
     f"wake:\n  after: 0s\n  agents:\n    bob: [touch, {woken}]\nbridge:\n  file_only: [paper]\n"
     "size_limits:\n  max_messages_per_issue_phase: 1000\n"
 )
+server = Server()
+said = [c["words"] for c in json.loads(roger("status", "--json").stdout)["concerns"] if c["kind"] == "chores"]
+equal("nobody says that no server runs, when this one may not run the command", [w for w in said if "no `roger serve`" in w], [])
+check("but that nobody is woken is said", any("nobody wakes agents" in w for w in said), said)
+server.end()
 os.environ["ROGER_TRUST_COMMANDS"] = "1"
 roger("dispatch", "late", "--as", "lead", "--within", "1ms")
 [document] = WORKSPACE.rglob("late.json")

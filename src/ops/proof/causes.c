@@ -439,10 +439,10 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 	const struct {
 		const char *verb, *what;
 		bool wanted;
-	} chores[] = { { "wake", "nobody wakes agents: no `roger serve`, no `roger wake` runs",
+	} chores[] = { { "wake", "nobody wakes agents: neither `roger serve` nor `roger wake` does",
 			 config->wake_agent_count > 0 },
 		       { "bridge",
-			 "nobody exchanges files: no `roger serve`, no `roger bridge` runs",
+			 "nobody exchanges files: neither `roger serve` nor `roger bridge` does",
 			 config->file_only.count > 0 },
 		       { "sweep", NULL, false } };
 	struct roger_chore *items = rg_arena_get(causes->arena, 3 * sizeof *items);
