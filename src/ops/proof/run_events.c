@@ -39,12 +39,29 @@ static void keep_event(const struct telling_run *of, struct rg_event event)
 	rg_telling_keep(of->telling, event);
 }
 
+/* Find what was told of a message; NULL: nothing of that kind. */
+static const struct rg_event *find_told(const struct telling_run *of, enum roger_event_kind kind,
+					struct roger_str message)
+{
+	const struct rg_history *history = &of->telling->history;
+	const struct rg_event *found = NULL;
+	size_t i;
+
+	for (i = 0; i < history->count && message.length; i++)
+		if (history->items[i].said.kind == (int)kind &&
+		    !(history->items[i].flags & RG_ROW_REPEAT) &&
+		    rg_str_equal(history->items[i].said.message, message))
+			found = &history->items[i];
+	return found;
+}
+
 /* Keep the events of its dispatch, its deadline if it was late or is open, and its completion. */
 static void keep_result(const struct telling_run *of)
 {
 	const struct rg_receipts *receipts = &of->document->receipts;
 	const struct roger_str sender = rg_run_sender(of->telling->roger, of->run);
 	struct rg_event event = of_run(of, ROGER_EVENT_DISPATCHED, receipts->dispatched_ms);
+	const struct rg_event *sent;
 
 	event.said.peer = sender;
 	event.number = receipts->expected_by_ms;
@@ -58,28 +75,26 @@ static void keep_result(const struct telling_run *of)
 		return;
 	event = of_run(of, ROGER_EVENT_COMPLETED, receipts->completed_ms);
 	event.said.message = of->run->result_message;
+	sent = find_told(of, ROGER_EVENT_SENT, of->run->result_message);
 	if (!rg_str_equal(sender, of->run->owner)) {
-		event.said.peer = event.said.actor;
+		event.said.peer = sent ? sent->said.peer : event.said.actor;
 		event.said.actor = sender;
 	}
 	keep_event(of, event);
 }
 
-/* Keep the forward, at the time when its message was read; else when the status was written. */
+/* Keep the forward, by whoever read its message, at that time; else when the status was written. */
 static void keep_forward(const struct telling_run *of)
 {
-	const struct rg_history *history = &of->telling->history;
 	const struct roger_str id = of->run->evidence;
-	struct rg_event event = of_run(of, ROGER_EVENT_FORWARDED, 0);
-	size_t i;
+	const struct rg_event *read = find_told(of, ROGER_EVENT_READ, id);
+	struct rg_event event = of_run(of, ROGER_EVENT_FORWARDED, read ? read->said.at_ms : 0);
 
 	if (!of->run->forwarded)
 		return;
-	for (i = 0; i < history->count && id.length; i++)
-		if (history->items[i].said.kind == ROGER_EVENT_READ &&
-		    !(history->items[i].flags & RG_ROW_REPEAT) &&
-		    rg_str_equal(history->items[i].said.message, id))
-			event.said.at_ms = history->items[i].said.at_ms;
+	/* An answer to the child, which the child reads, is evidence, too. */
+	if (read && !rg_str_equal(read->said.actor, rg_run_sender(of->telling->roger, of->run)))
+		event.said.actor = read->said.actor;
 	if (!event.said.at_ms &&
 	    !rg_clock_read_rfc3339(of->run->status_updated_at, &event.said.at_ms))
 		event.said.at_ms = of->document->receipts.completed_ms;
