@@ -61,6 +61,7 @@ static void keep_result(const struct telling_run *of)
 	const struct rg_receipts *receipts = &of->document->receipts;
 	const struct roger_str sender = rg_run_sender(of->telling->roger, of->run);
 	struct rg_event event = of_run(of, ROGER_EVENT_DISPATCHED, receipts->dispatched_ms);
+	int64_t ended_ms = receipts->completed_ms;
 	const struct rg_event *sent;
 
 	event.said.peer = sender;
@@ -68,8 +69,9 @@ static void keep_result(const struct telling_run *of)
 	keep_event(of, event);
 	event = of_run(of, ROGER_EVENT_DUE, receipts->expected_by_ms);
 	event.open = of->run->status == ROGER_RUN_ACTIVE || of->run->status == ROGER_RUN_SUSPECT;
-	if (receipts->completed_ms ? receipts->completed_ms > receipts->expected_by_ms
-				   : !receipts->child_ended)
+	if (receipts->child_ended && !ended_ms)
+		(void)!rg_clock_read_rfc3339(of->run->ended_at, &ended_ms);
+	if (ended_ms ? ended_ms > receipts->expected_by_ms : !receipts->child_ended)
 		keep_event(of, event);
 	if (!receipts->completed_ms)
 		return;
