@@ -142,13 +142,15 @@ static void keep_notes(const struct telling_run *of)
 static void keep_failure(const struct telling_run *of)
 {
 	const struct roger_run *run = of->run;
-	struct rg_event event = of_run(of, ROGER_EVENT_LOST, of->document->receipts.completed_ms);
+	struct rg_event event = of_run(of, ROGER_EVENT_LOST, 0);
 
 	/* The processes are gone, which is seen now and written nowhere. */
 	if (of->document->receipts.child_lost && !run->exit.length)
 		event.said.at_ms = of->telling->now_ms;
 	if (!event.said.at_ms)
 		(void)!rg_clock_read_rfc3339(run->ended_at, &event.said.at_ms);
+	if (!event.said.at_ms)
+		event.said.at_ms = of->document->receipts.completed_ms;
 	/* Documents of older programs only say when the status was last written. */
 	if (!event.said.at_ms && !rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms))
 		event.said.at_ms = of->telling->now_ms;
