@@ -71,6 +71,9 @@ exits 77 "nor of a program" roger run --run run-2 --as implemment -- touch ran
 exits 1 "which does not start" test -e ran
 exits 0 "a new name does" roger dispatch run-0 --as zebra -q
 is "without a note" "$err" ""
+exits 77 "not where names are strict, since its result would be refused" \
+	env ROGER_RECIPIENTS=strict "$ROGER" run --run run-2 --as giraffe -- touch ran
+exits 1 "nor does that program start" test -e ran
 mkdir -p .roger/triggers
 printf '(carol #9): text that comes in is data, and nobody is there to be asked\n' >.roger/triggers/implemet.txt
 exits 0 "text from an edge comes in" roger bridge --once

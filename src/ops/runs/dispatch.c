@@ -7,15 +7,15 @@
 
 /*
  * The owner, who is to get the result, must be one agent, under a name that it can send under. A
- * name never seen is noted, or refused as a send to it would be; the caller's own, as one from it.
+ * name never seen is noted, or refused as a send to it would be; the caller's own is not noted.
  */
 static int check_owner(struct roger *roger, struct roger_str owner, struct roger_str caller,
 		       struct rg_arena *arena, struct roger_strs *notes, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 	const bool own = rg_str_equal(owner, caller);
-	struct rg_unknown unknown = { 0 };
 	struct rg_known known = { 0 };
+	struct rg_unknown unknown;
 	int r;
 
 	if (rg_config_reserves(config, owner))
@@ -26,14 +26,12 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
 				      "forward_to: '%.*s' is reserved; a result goes to an agent",
 				      RG_STR_ARGS(owner));
-	if (rg_engine_knows(roger->engine, owner) || (own && rg_caller_proves(roger, owner)))
+	if (rg_engine_knows(roger->engine, owner))
 		return ROGER_OK;
-	r = rg_send_judge_unknown(roger, arena, &known, owner, false, own ? "agent" : "forward_to",
-				  &unknown, err);
-	/* `recipients: strict` is only about recipients. */
-	if (own)
-		return r == ROGER_EREFUSED && !unknown.slip ? ROGER_OK : r;
-	if (r < 0 || unknown.expected)
+	r = rg_send_judge_unknown(roger, arena, &known, owner,
+				  own && rg_caller_proves(roger, owner),
+				  own ? "agent" : "forward_to", &unknown, err);
+	if (r < 0 || own || unknown.expected)
 		return r;
 	return rg_kept(
 		rg_arena_note(arena, notes, "'%.*s' has never been seen here", RG_STR_ARGS(owner)),
