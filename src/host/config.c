@@ -2,6 +2,7 @@
 #include "host/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -39,7 +40,7 @@ static int read_file(const char *root, const char *file, struct rg_buf *out, boo
 	int r;
 
 	snprintf(path, sizeof path, "%s/%s", root, file);
-	r = rg_file_read_all(-1, path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
+	r = rg_file_read_all(AT_FDCWD, path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	/* Too many open files are no fault of this one. */
@@ -182,7 +183,7 @@ static bool has_journal(const struct rg_config *config, const char *root, const 
 	char path[PATH_BYTES];
 
 	snprintf(path, sizeof path, "%s/%s/%s", root, folder, config->jsonl_file.data);
-	return rg_file_look(-1, path, &facts, NULL) == ROGER_OK && facts.size > 0;
+	return rg_file_look(AT_FDCWD, path, &facts, NULL) == ROGER_OK && facts.size > 0;
 }
 
 /*
@@ -246,7 +247,7 @@ uint64_t rg_config_mark(const char *root)
 		char path[PATH_BYTES];
 
 		snprintf(path, sizeof path, "%s/%s", root, files[i]);
-		(void)!rg_file_look(-1, path, &facts, NULL);
+		(void)!rg_file_look(AT_FDCWD, path, &facts, NULL);
 		states[i][0] = (int64_t)facts.inode;
 		states[i][1] = facts.size;
 		states[i][2] = facts.written_ns;

@@ -75,6 +75,10 @@ exits 0 "once more" roger init outer/inner --json
 is "it is no news" "$(printf '%s' "$out" | json '"above" in d')" false
 # Files of the seeds' programs that stand elsewhere are named, with what would use them.
 mkdir -p seeds/workspace seeds/logs seeds/.agent-shepherd
+mkdir -p stored/.roger
+echo 'store: postgres://roger@127.0.0.1:1/roger#team' >stored/.roger/config.yaml
+exits 78 "init where the settings name a database" sh -c 'cd stored && "$ROGER" init'
+like "asks for trust of it first" "$err" "roger trust"
 exits 0 "init beside nothing of theirs" roger init seeds
 is "says nothing of it" "$err" ""
 printf '{"counters":{"LEAD":5},"lastSeen":{}}' >seeds/workspace/message-state.json
