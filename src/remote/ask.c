@@ -168,7 +168,8 @@ static int fail_unreached(struct remote *remote, const struct remote_request *re
 	snprintf(why, sizeof why, "%.400s%s%s", err->message, *since ? "; down since " : "", since);
 	if (!request->body.data)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "%s", why);
-	if (!maybe_done)
+	/* What comes after the outbox was not asked for. */
+	if (!maybe_done || request->queued)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "%.400s; nothing was done", why);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "%.300s; it is not known whether it was done%s%.60s%s", why,

@@ -162,7 +162,8 @@ static int send_item(struct remote *remote, const struct item *item, struct roge
 					  .body = rg_buf_str(&item->body),
 					  .key = item->said.key.length ? item->said.key.data
 								       : item->tries,
-					  .within_ms = RG_ANSWER_WAIT_MS };
+					  .within_ms = RG_ANSWER_WAIT_MS,
+					  .queued = true };
 	int r = remote_ask(remote, &request, &answer, err);
 
 	rg_buf_deinit(&answer.body);

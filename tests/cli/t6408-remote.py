@@ -477,6 +477,8 @@ for what, least, most in (("known", 0, 1.9), ("not known", 9, 15)):
     check(f"with an outbox a command takes as long as without, where it is {what}", least <= took < most and "1 message in the outbox" in ended.stderr, (took, ended.stderr))
     for down in Path(outbox_env["XDG_STATE_HOME"]).rglob("down-*"):
         down.unlink()
+ended = remote("send", "bob", "next", "--as", "al", server=mute_server, env=outbox_env, status=75)
+check("a send that comes after the outbox was not done, and says so", "nothing was done" in ended.stderr and "not known" not in ended.stderr, ended.stderr)
 mute.close()
 
 # -------------------------------------------------------------------------- TLS
