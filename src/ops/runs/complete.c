@@ -342,7 +342,8 @@ int rg_verb_complete(struct roger *roger, const struct roger_complete_request *r
 	    !rg_arena_note(reply->memory, &reply->notes, "could not be reported to its owner: %.*s",
 			   RG_STR_ARGS(completion.untold)))
 		return rg_fail_memory(err);
-	if (r == ROGER_OK)
+	/* Nobody can have read what was just sent, and a server may sync it after this. */
+	if (r == ROGER_OK && (!changed || request->message.length))
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
