@@ -79,7 +79,7 @@ static void print_dead(const struct cli_run *run)
 
 CLI_COMMAND(dead, "dead", .verb = "dead_letters", .words = "list|show", .print = print_dead,
 	    .nothing = true);
-/* It waits for the reader, half a minute if nothing else is said, so a person is told. */
+/* Tell a person that it waits for the reader: for 30 s, unless --within says otherwise. */
 static int say_wait(struct cli_run *run, struct roger_err *err)
 {
 	(void)err;

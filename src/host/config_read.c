@@ -178,7 +178,7 @@ static const char *judge_file_name(struct roger_str text)
 	return NULL;
 }
 
-/* Return the password in an address; its data is NULL if there is none. */
+/* Return the password in an address; its data is NULL if the address has no password. */
 static struct roger_str find_password(struct roger_str text)
 {
 	const char *host = strstr(text.data, "://") + 3, *at, *colon;

@@ -85,7 +85,7 @@ static int climb_folders(char to[4096], bool trees, struct found *found, struct 
 	for (;;) {
 		snprintf(home, sizeof home, "%s/%s", strcmp(to, "/") == 0 ? "" : to,
 			 RG_WORKSPACE_FOLDER);
-		/* It is not opened: who may not open it is told whose it is. */
+		/* Do not open it: a user who may not still learns who owns it. */
 		r = rg_file_examine(AT_FDCWD, home, &facts, err);
 		if (r == ROGER_OK && facts.kind && facts.kind != RG_FILE_FOLDER)
 			r = rg_fail(err, ROGER_EREFUSED, 0,

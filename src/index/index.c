@@ -308,7 +308,7 @@ static bool print_path(struct rg_index *index, const char **ret_path, const char
 	return true;
 }
 
-/* With the longest name of a file behind it, it is as long as SQLite takes. */
+/* SQLite takes paths of at most 512 bytes: leave room for the longest file name. */
 enum { SQLITE_FOLDER_BYTES_MAX = 280 };
 
 int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,

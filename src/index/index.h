@@ -171,8 +171,8 @@ RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rog
  * ever had a message. */
 RG_CHECKED int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);
-/* Measure an issue, empty if there is none of the name, or each with living messages ("").  whole:
- * go through its messages, too. */
+/* Measure one issue, or, for "", each that has living messages; the list is empty if there is no
+ * such issue.  whole: go through its messages, too. */
 RG_CHECKED int rg_index_measure(struct rg_index *index, struct roger_str issue, bool whole,
 				struct rg_arena *arena, struct rg_issue_list *ret_issues,
 				struct roger_err *err);

@@ -750,10 +750,10 @@ static int see_issue(void *context, sqlite3_stmt *row, struct roger_err *err)
 			      sizeof *issue);
 	if (!issue || !rg_arena_copy(issues->arena, rg_index_column(row, 0), &issue->figures.issue))
 		return rg_fail_memory(err);
-	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++)
+	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++) {
 		issue->types[type] = sqlite3_column_int64(row, type);
-	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++)
 		issue->figures.messages += issue->types[type];
+	}
 	issue->figures.unread = sqlite3_column_int64(row, 5);
 	issue->figures.bytes = sqlite3_column_int64(row, 6);
 	issue->figures.archived = sqlite3_column_int64(row, 7);

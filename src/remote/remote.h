@@ -129,8 +129,8 @@ struct remote_request {
 	const char *key;       /* the same for each try; NULL: none */
 	int64_t since_ms;      /* how long ago the first try began; 0: this is the first */
 	int64_t within_ms;
-	bool queued; /* it comes from the outbox, and is tried again */
-	bool slow;   /* it may take long: the server says that it is under way, and how far it is */
+	bool queued;	 /* it comes from the outbox, and is tried again */
+	bool slow;	 /* it may take long; the server reports its progress */
 	int64_t turn_ms; /* after this, another one of several servers is asked; 0: within_ms */
 };
 

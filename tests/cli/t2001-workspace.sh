@@ -130,7 +130,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	like "that is what it says" "$err" "Permission denied"
 	exits 77 "another user's, who keeps it closed" setpriv --reuid=65533 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
 		"$locked/roger" list --workspace "$locked"
-	like "is told whose it is" "$err" "belongs to another user \(id 65534\)"
+	like "learns who owns it" "$err" "belongs to another user \(id 65534\)"
 	rm -rf "$locked"
 else
 	result 0 "without the right to write # SKIP needs root and setpriv"

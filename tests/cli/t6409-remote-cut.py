@@ -245,7 +245,7 @@ equal("in its order, and what follows does not overtake it", [m["content"] for m
 ended = remote("status", "--json", server=server_path)
 check("then nothing waits", ended.stderr == "" and not any(c["kind"] == "outbox" for c in json.loads(ended.stdout)["concerns"]), (ended.stdout, ended.stderr))
 ended = remote("status", "--json", server=server_path, home=home)
-check("what a rule refuses is told", "2 messages that waited in the outbox were refused (the last is from 'gus'): content:" in ended.stderr, ended.stderr)
+check("a message that a rule refuses is reported", "2 messages that waited in the outbox were refused (the last is from 'gus'): content:" in ended.stderr, ended.stderr)
 check("and stays in sight", any(c["kind"] == "outbox" and "2 refused, which can be removed" in c["words"] for c in json.loads(ended.stdout)["concerns"]), ended.stdout)
 step = next(c["next"] for c in json.loads(ended.stdout)["concerns"] if c["kind"] == "outbox")
 listed = subprocess.run(["sh", "-c", step], capture_output=True, text=True, env={**ENV, "HOME": str(home)})

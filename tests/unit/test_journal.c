@@ -1306,7 +1306,7 @@ static const struct opening {
 	{ "map", EIO, REFUSED },
 };
 
-/* Its lines are read, and who wants to write is told which file forbids that, and why. */
+/* Its lines can be read; a writer gets an error that names the file and the reason. */
 static void expect_read_only(struct rg_journal *journal, const struct opening *opening)
 {
 	const bool made = strcmp(opening->call, "open") && strcmp(opening->call, "sync_folder");

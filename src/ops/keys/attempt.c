@@ -195,7 +195,7 @@ static bool is_open(const struct roger_dead_letter *letter, const struct roger_m
 							 : !rg_attempt_under_way(message);
 }
 
-/* Update the letter by its message; NULL: there is none. */
+/* Update the letter by its message; NULL: the message is not known. */
 static void follow_message(struct roger_dead_letter *letter, const struct roger_message *message)
 {
 	if (!message)
