@@ -536,6 +536,11 @@ void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void 
 	rg_index_on_progress(engine->index, tell, context);
 }
 
+bool rg_engine_can_write(const struct rg_engine *engine)
+{
+	return rg_store_writable(engine->store);
+}
+
 const char *rg_engine_trouble(struct rg_engine *engine)
 {
 	engine->told = true;

@@ -455,6 +455,8 @@ RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg
 const char *rg_engine_trouble(struct rg_engine *engine);
 /* Forget a warning that was asked for: what still does not work is met again. */
 void rg_engine_forget_trouble(struct rg_engine *engine);
+/* False where nothing can be written: the file system is read-only, or the files are another's. */
+bool rg_engine_can_write(const struct rg_engine *engine);
 bool rg_engine_leads(struct rg_engine *engine);
 bool rg_engine_is_elsewhere(const struct rg_engine *engine);
 /* The standby of the database, as last seen; "": the store is no database. */

@@ -67,7 +67,7 @@ static int fail_open(const char *name, int error, bool create, struct roger_err 
 		       create		 ? rg_code_of_create(error)
 		       : error == ENOMEM ? ROGER_ENOMEM
 					 : ROGER_EIO,
-		       error, "open '%s'", name);
+		       error, "cannot open '%s'", name);
 }
 
 static struct rg_file_facts facts_of(const struct stat *facts)

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/id.h"
@@ -330,6 +332,20 @@ void rg_workspace_compare(struct rg_workspace *workspace)
 	workspace->trust = rg_trust_free(workspace->trust);
 }
 
+/* Fail if another user keeps the workspace at root closed: trust opens no file. */
+static int check_open(const char *root, int64_t owner, struct roger_err *err)
+{
+	char config[4200];
+
+	snprintf(config, sizeof config, "%s/" RG_WORKSPACE_FOLDER "/config.yaml", root);
+	if (rg_trust_is_ours(owner) || access(config, R_OK) == 0 || errno != EACCES)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "'%s/" RG_WORKSPACE_FOLDER "' belongs to another user (id %lld), who keeps "
+		       "it closed; `roger serve` of that user lets others in",
+		       root, (long long)owner);
+}
+
 static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf root = { .maximum = SIZE_MAX };
@@ -340,6 +356,9 @@ static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
 		return ROGER_OK;
 	r = rg_workspace_trust(workspace, &trust, err);
 	if (r < 0 || trust->mailbox)
+		return r;
+	r = check_open(workspace->root, workspace->owner, err);
+	if (r < 0)
 		return r;
 	/* Others named it, and somebody may type this. */
 	rg_buf_add_shell_word(&root, rg_str(workspace->root));
@@ -608,6 +627,7 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 	RG_CLEANUP(rg_file_closep) int home = RG_NO_FILE;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf settings = { .maximum = SIZE_MAX };
 	struct rg_worktree tree;
+	struct stat facts;
 	bool there;
 	int r;
 
@@ -620,6 +640,8 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 		r = rg_disk_check(top, root, false, err);
 	if (r == ROGER_OK)
 		r = rg_file_make_folder(top, RG_WORKSPACE_FOLDER, ret_made, err);
+	if (r == ROGER_OK && fstatat(top, RG_WORKSPACE_FOLDER, &facts, 0) == 0)
+		r = check_open(root, facts.st_uid, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(top, RG_WORKSPACE_FOLDER, &home, err);
 	if (r == ROGER_OK && home == RG_NO_FILE)

@@ -130,7 +130,10 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	like "that is what it says" "$err" "Permission denied"
 	exits 77 "another user's, who keeps it closed" setpriv --reuid=65533 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
 		"$locked/roger" list --workspace "$locked"
-	like "learns who owns it" "$err" "belongs to another user \(id 65534\)"
+	like "learns who owns it" "$err" "belongs to another user \(id 65534\), who keeps it closed"
+	like "what opens it" "$err" "roger serve"
+	exits 77 "init beside it" setpriv --reuid=65533 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
+		"$locked/roger" init "$locked"
 	rm -rf "$locked"
 else
 	result 0 "without the right to write # SKIP needs root and setpriv"

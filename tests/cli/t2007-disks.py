@@ -108,12 +108,11 @@ def fuse(tap, top):
 
 
 def read_only(tap, folder):
-    """What is there can be read, and what `status` advises can be done."""
+    """What is there can be read; `status` says what cannot be written, and advises nothing that needs it."""
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
     status = json.loads(roger("status", "--json", "--workspace", folder).stdout)
     steps = [concern["next"] for concern in status["concerns"] if concern["kind"] == "engine"]
-    done = [roger(*step.split()[1:], "--workspace", folder) for step in steps]
-    tap.check(len(done) == 1 and done[0].returncode == 0, "what status advises where nothing can be written can be done", f"{steps} {done}")
+    tap.check(steps == [None], "status advises no repair where nothing can be written", f"{steps}")
     subprocess.run(["mount", "-o", "remount,rw", folder], check=True)
 
 

@@ -668,10 +668,12 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 
 static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
 {
-	const struct roger_concern concern = { .count = 1, .next = RG_STR("roger doctor --fix") };
+	struct roger_concern concern = { .count = 1 };
 	const char *trouble = rg_engine_trouble(causes->roger->engine);
 
 	(void)err;
+	if (rg_engine_can_write(causes->roger->engine))
+		concern.next = RG_STR("roger doctor --fix");
 	if (*trouble)
 		rg_causes_add(causes, ROGER_NOTICE, "engine", concern, "%s", trouble);
 	return ROGER_OK;
