@@ -88,11 +88,10 @@ int rg_name_check(const char *member, struct roger_str name, struct roger_err *e
 	if (rg_name_valid(name))
 		return ROGER_OK;
 	show_wrong(name, shown);
-	return rg_fail_member(
-		err, ROGER_EDATA, member,
-		"%s: '%s' is not a name: expected 1 to %d letters, digits and . _ - : "
-		"@ /, not starting with '-'",
-		member, shown, RG_NAME_CHARS_MAX);
+	return rg_fail_member(err, ROGER_EDATA, member,
+			      "%s: '%s' is not a name: expected 1 to %d of a-z, A-Z, 0-9, . _ - : "
+			      "@ /, not starting with '-'",
+			      member, shown, RG_NAME_CHARS_MAX);
 }
 
 int rg_enum_find(const char *const *names, struct roger_str name)

@@ -301,6 +301,7 @@ int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, str
 	const struct rg_damages places = { &removed, 1, arena };
 	int r = arena ? fill_in(&removed, NULL, arena, err) : rg_fail_memory(err);
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	if (r == ROGER_OK)
 		r = note_places(engine, &places, err);
 	(void)rg_engine_count_damages(engine);
