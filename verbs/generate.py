@@ -186,7 +186,7 @@ class Record:
         self.table = f"rg_{self.id}_record"
 
     def row(self, place, text):
-        line = re.fullmatch(r"(\S+) +(`[^`]+`|\S+)((?: +[a-z][^ ]*)*)(?: +-- (.*))?", text)
+        line = re.fullmatch(r"([][\w.*]{1,60}|``) +(`[^`]+`|\S+)((?: +[a-z][^ ]{0,60})*)(?: +-- (.*))?", text)
         if not line:
             self.block.fail("expected: member kind [words] [-- help]", place)
         return Row(place, line[1], line[2], line[3].split(), line[4] or "")

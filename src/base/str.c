@@ -205,36 +205,25 @@ void rg_buf_deinit(struct rg_buf *buf)
 	*buf = (struct rg_buf){ 0 };
 }
 
-static bool grow_buffer(struct rg_buf *buf, size_t needed)
+char *rg_buf_grow(struct rg_buf *buf, size_t more)
 {
-	size_t capacity = buf->capacity ? buf->capacity : 512;
-	char *data;
+	size_t capacity = buf->capacity ? buf->capacity : 512, needed = buf->length + more;
+	char *data = NULL;
 
-	if (needed > buf->maximum || needed > SIZE_MAX / 2)
-		return false;
-	while (capacity < needed)
-		capacity *= 2;
-	if (capacity > buf->maximum)
-		capacity = buf->maximum;
-
-	data = realloc(buf->data, capacity);
-	if (!data)
-		return false;
-	buf->data = data;
-	buf->capacity = capacity;
-	return true;
-}
-
-char *rg_buf_room(struct rg_buf *buf, size_t more)
-{
 	if (buf->failed)
 		return NULL;
-	if (!buf->data || more > buf->capacity - buf->length) {
-		if (more > SIZE_MAX - buf->length || !grow_buffer(buf, buf->length + more)) {
-			buf->failed = true;
-			return NULL;
-		}
+	if (needed >= more && needed <= buf->maximum && needed <= SIZE_MAX / 2) {
+		while (capacity < needed)
+			capacity *= 2;
+		if (capacity > buf->maximum)
+			capacity = buf->maximum;
+		data = realloc(buf->data, capacity);
 	}
+	buf->failed = !data;
+	if (!data)
+		return NULL;
+	buf->data = data;
+	buf->capacity = capacity;
 	return buf->data + buf->length;
 }
 
@@ -260,20 +249,19 @@ void rg_buf_add_text(struct rg_buf *buf, const char *text)
 
 size_t rg_print_int(char *to, int64_t number)
 {
-	char reversed[20];
 	uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-	size_t count = 0, length = 0;
+	char digits[20];
+	size_t at = sizeof digits;
 
 	do {
-		reversed[count++] = (char)('0' + rest % 10);
+		digits[--at] = (char)('0' + rest % 10);
 		rest /= 10;
 	} while (rest);
 
 	if (number < 0)
-		to[length++] = '-';
-	while (count)
-		to[length++] = reversed[--count];
-	return length;
+		digits[--at] = '-';
+	memcpy(to, digits + at, sizeof digits - at);
+	return sizeof digits - at;
 }
 
 void rg_buf_add_int(struct rg_buf *buf, int64_t number)

@@ -107,7 +107,13 @@ void rg_buf_init(struct rg_buf *buf, size_t maximum);
 void rg_buf_deinit(struct rg_buf *buf);
 
 /* Make room for more bytes at the end, and return it; NULL: the buffer has failed. */
-char *rg_buf_room(struct rg_buf *buf, size_t more);
+char *rg_buf_grow(struct rg_buf *buf, size_t more);
+static inline char *rg_buf_room(struct rg_buf *buf, size_t more)
+{
+	return buf->data && !buf->failed && more <= buf->capacity - buf->length
+		       ? buf->data + buf->length
+		       : rg_buf_grow(buf, more);
+}
 void rg_buf_add(struct rg_buf *buf, const void *data, size_t length);
 void rg_buf_add_str(struct rg_buf *buf, struct roger_str str);
 void rg_buf_add_text(struct rg_buf *buf, const char *text);
@@ -119,8 +125,7 @@ void rg_buf_add_int(struct rg_buf *buf, int64_t number);
 void rg_buf_printf(struct rg_buf *buf, const char *format, ...) RG_PRINTF(2, 3);
 static inline void rg_buf_add_char(struct rg_buf *buf, char c)
 {
-	char *room = buf->length < buf->capacity && !buf->failed ? buf->data + buf->length
-								 : rg_buf_room(buf, 1);
+	char *room = rg_buf_room(buf, 1);
 
 	if (room) {
 		*room = c;

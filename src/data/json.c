@@ -327,55 +327,55 @@ static char escape_of(unsigned char c)
 	return c < 0x20 ? escapes[c] : c == '"' || c == '\\' ? (char)c : 0;
 }
 
-/* Does any of eight bytes need escaping: below 0x20, '"' or '\\'? */
+/* Does any of eight bytes need escaping: below 0x20, '"' or '\\'?  With bit 1 turned, '"' comes
+ * right behind those below 0x20. */
 static bool must_escape(uint64_t word)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
-	uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
+	const uint64_t low = (word ^ ones * 2) - ones * 0x21, slash = (word ^ ones * '\\') - ones;
 
-	return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
-		((slash - ones) & ~slash)) &
-	       high;
+	return (low | slash) & ~word & high;
 }
 
-static size_t plain_bytes(const char *data, size_t length)
+/* Copy a text up to the first byte that needs escaping.  Returns how many bytes these are. */
+static size_t copy_plain(char *to, struct roger_str text)
 {
+	const size_t last = text.length - sizeof(uint64_t);
 	size_t at = 0;
 	uint64_t word;
 
-	for (; at + sizeof word <= length; at += sizeof word) {
-		memcpy(&word, data + at, sizeof word);
+	/* The last word of a text is copied together with bytes before it, eight in all. */
+	while (text.length >= sizeof word && at < text.length) {
+		at = at < last ? at : last;
+		memcpy(&word, text.data + at, sizeof word);
 		if (must_escape(word))
 			break;
+		memcpy(to + at, &word, sizeof word);
+		at += sizeof word;
 	}
-	/* Check the rest of the text together with bytes before it, eight in all. */
-	if (at < length && length - at < sizeof word && length >= sizeof word) {
-		memcpy(&word, data + length - sizeof word, sizeof word);
-		if (!must_escape(word))
-			return length;
-	}
-	while (at < length && !escape_of((unsigned char)data[at]))
-		at++;
+	for (; at < text.length && !escape_of((unsigned char)text.data[at]); at++)
+		to[at] = text.data[at];
 	return at;
 }
 
 void rg_json_add_string(struct rg_buf *out, struct roger_str text)
 {
 	static const char hex[] = "0123456789abcdef";
-	size_t at = 0, run;
+	size_t run;
 	unsigned char c;
-	char escape;
+	char *room, escape;
 
-	/* Most texts need no escapes: make room for the whole text at once. */
-	(void)!rg_buf_room(out, text.length + 2);
 	rg_buf_add_char(out, '"');
-	while (at < text.length) {
-		run = plain_bytes(text.data + at, text.length - at);
-		rg_buf_add(out, text.data + at, run);
-		at += run;
-		if (at == text.length)
+	for (;;) {
+		room = rg_buf_room(out, text.length + 1);
+		if (!room)
+			return;
+		run = copy_plain(room, text);
+		out->length += run;
+		if (run == text.length)
 			break;
-		c = (unsigned char)text.data[at++];
+		c = (unsigned char)text.data[run];
+		text = (struct roger_str){ text.data + run + 1, text.length - run - 1 };
 		escape = escape_of(c);
 		rg_buf_add_char(out, '\\');
 		rg_buf_add_char(out, escape);

@@ -864,17 +864,22 @@ static void encode_value(const struct roger_field *field, bool in_words, const v
 	}
 }
 
-/* A name of a field needs no escapes. */
-static void add_name(struct roger_str name, struct rg_buf *out)
+/* What is longer, verbs/generate.py refuses. */
+enum { NAME_BYTES_MAX = 60 };
+
+/* Write the name of a field in its object, or of that object: it ends at a dot, and needs no
+ * escapes. */
+static void add_name(const char *name, struct rg_buf *out)
 {
-	char *room = rg_buf_room(out, name.length + 4);
+	char *room = rg_buf_room(out, NAME_BYTES_MAX + 4);
 
 	if (!room)
 		return;
 	if (out->length && room[-1] != '{')
 		*room++ = ',';
 	*room++ = '"';
-	room = mempcpy(room, name.data, name.length);
+	while (*name > '.')
+		*room++ = *name++;
 	*room++ = '"';
 	*room++ = ':';
 	out->length = (size_t)(room - out->data);
@@ -919,9 +924,6 @@ static void encode_field(const struct level *level, const struct roger_field *fi
 {
 	const void *at = rg_field_at(field, record);
 	bool unset = rg_field_unset(field, record);
-	/* These kinds have no value for "unset", so they are written as null. */
-	bool nullable =
-		is_text(field->kind) || field->kind == ROGER_TIME || field->kind == ROGER_INSTANT;
 
 	if ((field->flags & ROGER_DERIVED) || !is_of(level, field) ||
 	    (unset && (field->flags & ROGER_SPARE)) ||
@@ -940,9 +942,11 @@ static void encode_field(const struct level *level, const struct roger_field *fi
 		return;
 	}
 
-	add_name(name_at(field, level->words, level->depth), out);
-	if (unset && nullable && !(field->flags & ROGER_REQUIRED))
-		rg_buf_add_text(out, "null");
+	add_name(path_of(field, level->words) + level->depth, out);
+	/* These kinds have no value for "unset", so they are written as null. */
+	if (unset && !(field->flags & ROGER_REQUIRED) &&
+	    (is_text(field->kind) || field->kind == ROGER_TIME || field->kind == ROGER_INSTANT))
+		rg_buf_add(out, "null", 4);
 	else
 		encode_value(field, level->words, at, out);
 }
@@ -962,7 +966,7 @@ static void encode_inner(const struct level *inner, struct roger_str name, const
 {
 	size_t before = out->length, start;
 
-	add_name(name, out);
+	add_name(name.data, out);
 	rg_buf_add_char(out, '{');
 	start = out->length;
 	encode_level(inner, record, out);

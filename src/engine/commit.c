@@ -215,7 +215,7 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 			continue;
 		}
 		if (engine->staged[i].new_number)
-			seq = rg_tally_next_number(store, message->from);
+			seq = rg_tally_next_number(store, message->from, epoch);
 		if (seq > RG_SEQ_MAX)
 			return rg_fail(err, ROGER_EREFUSED, 0,
 				       "the sender has no numbers left; `roger agents session new` "
@@ -250,7 +250,7 @@ static bool compose_line(void *context, size_t line, struct rg_buf *out)
 /* Tell readers without the index that lines before end may not be first lines of messages. */
 static void announce_as_later(struct rg_engine *engine, uint64_t end)
 {
-	struct rg_shared *shared = rg_store_head(engine->store).shared;
+	struct rg_shared *shared = rg_store_shared(engine->store);
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_APPEND));
 	if (shared)
@@ -270,16 +270,16 @@ static void announce_changes(struct rg_engine *engine, uint64_t end)
 }
 
 /* Number and write the lines; they are counted already. */
-static int append_numbered(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
+static int append_numbered(struct rg_engine *engine, const struct rg_head *before,
+			   uint64_t *ret_end, struct roger_err *err)
 {
-	const struct rg_head before = rg_store_head(engine->store);
-	uint64_t start;
+	uint64_t start = before->end;
 	size_t i;
 	int r;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_APPEND));
-	engine->left = engine->leaves_sync && before.synced == before.end;
-	announce_changes(engine, before.end);
+	engine->left = engine->leaves_sync && before->synced == before->end;
+	announce_changes(engine, before->end);
 	r = give_numbers(engine, err);
 	if (r == ROGER_OK)
 		r = engine->store->ops->append(engine->store, compose_line, engine, ret_end, err);
@@ -289,10 +289,10 @@ static int append_numbered(struct rg_engine *engine, uint64_t *ret_end, struct r
 		if (!engine->staged[i].added)
 			rg_tally_change(engine->store, &engine->staged[i].before,
 					&engine->staged[i].after);
+	atomic_fetch_add(&before->shared->state_wanted, 1);
 	/* Nothing up to there concerns the send logs. */
-	start = before.end;
 	if (!rg_engine_has_sends(engine))
-		atomic_compare_exchange_strong(&before.shared->logged, &start, *ret_end);
+		atomic_compare_exchange_strong(&before->shared->logged, &start, *ret_end);
 	return ROGER_OK;
 }
 
@@ -481,6 +481,7 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
 {
 	enum rg_verdict maybe;
+	struct rg_head before;
 	size_t which = 0;
 	int r;
 
@@ -505,9 +506,10 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 			       "another process took over the message lock; "
 			       "try again");
 	}
-	maybe = count_added(engine, *keys_checked_to == rg_store_head(engine->store).end, &which);
+	before = rg_store_head(engine->store);
+	maybe = count_added(engine, *keys_checked_to == before.end, &which);
 	if (maybe == RG_COMMITTED)
-		r = append_numbered(engine, ret_end, err);
+		r = append_numbered(engine, &before, ret_end, err);
 	rg_store_release(engine->store, RG_LOCK_APPEND);
 	if (r < 0 || *ret_end)
 		return r;
@@ -598,7 +600,6 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 	/* The next transaction need not wait for this sync: it syncs what it saw. */
 	end_exclusive(engine);
 	if (r == ROGER_OK && end) {
-		rg_engine_want_state(engine, false);
 		rg_engine_note_accepted(engine);
 		gathered = engine->gathers && count_adds(engine) == engine->staged_count;
 		if (gathered) {

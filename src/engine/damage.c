@@ -17,7 +17,7 @@ enum { PLACES_MAX = 100 }; /* places recorded at a time */
 
 static struct rg_shared *shared_of(struct rg_engine *engine)
 {
-	return rg_store_head(engine->store).shared;
+	return rg_store_shared(engine->store);
 }
 
 /* Return the witness: how much of the journal was once on disk; count 0: not known. */

@@ -181,7 +181,7 @@ static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *
 	int r = arena ? rg_engine_boxes(engine, agent, arena, &boxes, err) : rg_fail_memory(err);
 
 	/* The control file may have been replaced meanwhile. */
-	shared = rg_store_head(engine->store).shared;
+	shared = rg_store_shared(engine->store);
 	if (r == ROGER_OK && shared && atomic_load(&shared->damages))
 		r = raise_unread(engine, &boxes, arena, ret_may, err);
 	for (i = 0; r == ROGER_OK && i < boxes.count && !*ret_may; i++)

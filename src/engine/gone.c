@@ -292,7 +292,7 @@ int rg_engine_find_removed(struct rg_engine *engine, struct roger_err *err)
 		return rg_fail_memory(err);
 	/* A database keeps its logs itself.  If the lock is taken, the next process does this. */
 	if (!rg_store_writable(engine->store) || engine->store->elsewhere ||
-	    atomic_load(&rg_store_head(engine->store).shared->broken) != RG_BROKEN_NOT ||
+	    atomic_load(&rg_store_shared(engine->store)->broken) != RG_BROKEN_NOT ||
 	    rg_engine_records_soon(engine, NULL) < 0)
 		return ROGER_OK;
 	rg_table_init(&search.there, sizeof(uint64_t));

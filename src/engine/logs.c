@@ -583,7 +583,7 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
  * store. */
 static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
 {
-	struct rg_shared *shared = rg_store_head(engine->store).shared;
+	struct rg_shared *shared = rg_store_shared(engine->store);
 
 	rg_assert(shared != NULL);
 	return plain ? &shared->listed : &shared->logged;
@@ -742,7 +742,7 @@ static void keep_mark(struct rg_engine *engine, uint64_t to)
 		 (unsigned long long)chain);
 	if (store->ops->put(store, RG_DOCUMENT_CARRIED, RG_STR(""), NULL, rg_str(text), false,
 			    NULL) == ROGER_OK)
-		atomic_store(&rg_store_head(store).shared->carried, to);
+		atomic_store(&rg_store_shared(store)->carried, to);
 }
 
 /* Load the saved mark, unless its chain shows that it is of other lines. */
@@ -777,7 +777,7 @@ static uint64_t carried_to(struct rg_engine *engine, bool plain)
 /* Make the next copy start at the beginning; it skips what is there. */
 static void start_over(struct rg_engine *engine, bool plain)
 {
-	struct rg_shared *shared = rg_store_head(engine->store).shared;
+	struct rg_shared *shared = rg_store_shared(engine->store);
 
 	atomic_store(mark_of(engine, plain), 0);
 	if (atomic_exchange(&shared->carried, 0))
@@ -806,10 +806,10 @@ static int carry_lines(struct rg_engine *engine, bool plain, uint64_t to, struct
 	int r = rg_kept(carrying.arena && carrying.line, err);
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
-	if (atomic_load(&rg_store_head(engine->store).shared->broken) == RG_BROKEN_CLOSED)
+	if (atomic_load(&rg_store_shared(engine->store)->broken) == RG_BROKEN_CLOSED)
 		from = carrying.from = to;
 	/* After a restart, start behind what the checkpoint says is in the logs. */
-	carried = atomic_load(&rg_store_head(engine->store).shared->carried);
+	carried = atomic_load(&rg_store_shared(engine->store)->carried);
 	start = plain || from || carried > to ? from : carried;
 	carrying.all = !plain && start == 0;
 	rg_table_init(&carrying.known, sizeof(uint64_t));
@@ -825,7 +825,7 @@ static int carry_lines(struct rg_engine *engine, bool plain, uint64_t to, struct
 	if (to == 0 || carrying.failed)
 		start_over(engine, plain);
 	else if (r == ROGER_OK && !plain &&
-		 to - atomic_load(&rg_store_head(engine->store).shared->carried) > MARK_BYTES)
+		 to - atomic_load(&rg_store_shared(engine->store)->carried) > MARK_BYTES)
 		keep_mark(engine, to);
 	for (i = 0; i < carrying.batches.count; i++)
 		rg_buf_deinit(&carrying.batches.items[i].text);
@@ -1150,7 +1150,7 @@ void rg_engine_get_ready(struct rg_engine *engine)
 
 uint64_t rg_engine_sends_carried(struct rg_engine *engine, bool plain)
 {
-	const struct rg_shared *shared = rg_store_head(engine->store).shared;
+	const struct rg_shared *shared = rg_store_shared(engine->store);
 
 	/* While damage closes the journal the logs are read as they are. */
 	if (shared && atomic_load(&shared->broken) == RG_BROKEN_CLOSED)

@@ -30,7 +30,7 @@ enum { SENT_BYTES_MAX = 64 << 10 };
 /* Needs a writable store. */
 static struct rg_shared *shared_of(struct rg_engine *engine)
 {
-	struct rg_shared *shared = rg_store_head(engine->store).shared;
+	struct rg_shared *shared = rg_store_shared(engine->store);
 
 	rg_assert(shared != NULL);
 	return shared;
@@ -45,7 +45,7 @@ static void note_trouble(struct rg_store *store, const char *what)
 /* A document that roger never wrote is not missing; if it is damaged, it is another program's. */
 static void note_rebuilt(struct rg_store *store, const char *lost, const struct roger_err *why)
 {
-	struct rg_shared *shared = rg_store_head(store).shared;
+	struct rg_shared *shared = rg_store_shared(store);
 	const bool written = shared && atomic_load(&shared->state_written);
 	char what[300];
 
@@ -192,9 +192,9 @@ int rg_engine_first_seen(struct rg_engine *engine, struct roger_str reader, stru
 
 bool rg_engine_prepared(struct rg_engine *engine)
 {
-	const struct rg_head head = rg_store_head(engine->store);
+	const struct rg_shared *shared = rg_store_shared(engine->store);
 
-	return !head.shared || atomic_load(&head.shared->prepared);
+	return !shared || atomic_load(&shared->prepared);
 }
 
 void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness)
@@ -579,7 +579,7 @@ int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 /* Does this handle know every number that readers accepted since the document was written? */
 static bool knows_accepted(struct rg_engine *engine)
 {
-	const struct rg_shared *shared = rg_store_head(engine->store).shared;
+	const struct rg_shared *shared = rg_store_shared(engine->store);
 	const uint64_t wanted = shared ? atomic_load(&shared->seen_wanted) : 0,
 		       written = shared ? atomic_load(&shared->seen_written) : 0;
 
@@ -639,7 +639,7 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 /* Write the document when a command ends: a short one always, a longer one once a second. */
 void rg_engine_leave_state(struct rg_engine *engine)
 {
-	const struct rg_shared *shared = rg_store_head(engine->store).shared;
+	const struct rg_shared *shared = rg_store_shared(engine->store);
 	const bool has_looked = engine->index && rg_index_seen(engine->index) > 0;
 	struct rg_figure state;
 
@@ -660,14 +660,16 @@ void rg_engine_leave_state(struct rg_engine *engine)
 /* The document can be rebuilt, so a failed write fails nobody; the next writer repeats it. */
 void rg_engine_save_state(struct rg_engine *engine, bool closing)
 {
-	struct rg_shared *shared = rg_store_head(engine->store).shared;
 	int64_t now = rg_clock_monotonic_ns();
+	struct rg_shared *shared;
 	bool whole;
 	int rounds;
 
+	if (!closing && now - engine->state_saved_ns < (int64_t)STATE_PAUSE_MS * 1000000)
+		return;
 	/* Unless a person accepted the loss of lines, the document is evidence: leave it. */
-	if (!shared || !engine->index || atomic_load(&shared->broken) == RG_BROKEN_CLOSED ||
-	    (!closing && now - engine->state_saved_ns < (int64_t)STATE_PAUSE_MS * 1000000))
+	shared = rg_store_shared(engine->store);
+	if (!shared || !engine->index || atomic_load(&shared->broken) == RG_BROKEN_CLOSED)
 		return;
 	/* Most handles write once and close: write when closing.  With many writers, one of them
 	 * writes for all. */
@@ -683,7 +685,7 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 		whole = rg_index_end(engine->index) > 0 && !knows_accepted(engine);
 		if (!whole && !closing && !is_short(engine, SENT_BYTES_MAX))
 			break;
-		shared = rg_store_head(engine->store).shared;
+		shared = rg_store_shared(engine->store);
 		if (!shared || (!whole && atomic_load(&shared->state_wanted) ==
 						  atomic_load(&shared->state_written)))
 			break;
@@ -695,7 +697,7 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 			rounds = ROUNDS_MAX;
 		rg_store_release(engine->store, RG_LOCK_STATE);
 	}
-	shared = rg_store_head(engine->store).shared;
+	shared = rg_store_shared(engine->store);
 	engine->state_written = shared ? atomic_load(&shared->state_written) : 0;
 	engine->state_saved_ns = now;
 }

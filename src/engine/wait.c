@@ -106,7 +106,7 @@ int rg_engine_read_new(struct rg_engine *engine, uint64_t *from, struct rg_arena
 	struct rg_shared *shared;
 	int r = rg_engine_settle(engine, from, err);
 
-	shared = rg_store_head(engine->store).shared;
+	shared = rg_store_shared(engine->store);
 	*ret_messages = (struct roger_message_list){ 0 };
 	*ret_known = r == ROGER_OK && start && start <= *from && *from - start <= NEW_BYTES_MAX &&
 		     shared && atomic_load(&shared->own_from) <= start;

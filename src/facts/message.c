@@ -351,11 +351,11 @@ void rg_message_print(const struct roger_message *message, struct rg_buf *out,
 	*ret_number_at = SIZE_MAX;
 	rg_buf_add_char(out, '{');
 	for (field = rg_message_record.fields; field->name; field++) {
-		if (field->offset == offsetof(struct roger_message, seq) && message->seq == 0)
-			*ret_number_at = out->length;
 		/* Most spare members are unset, and left out. */
 		if (!(field->flags & ROGER_SPARE) || !rg_field_unset(field, message))
 			rg_field_encode(field, message, out);
+		else if (field->offset == offsetof(struct roger_message, seq))
+			*ret_number_at = out->length;
 	}
 }
 

@@ -808,7 +808,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 /* Was messages.db served up to `end`?  Another process may have dropped the figures meanwhile. */
 static bool was_served(const struct rg_index *index, uint64_t end)
 {
-	const struct rg_shared *shared = rg_store_head(index->store).shared;
+	const struct rg_shared *shared = rg_store_shared(index->store);
 
 	return shared && atomic_load(&shared->served) == end;
 }
@@ -847,7 +847,7 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	index->told = NULL;
 	index->serving = false;
 	if (r == ROGER_OK && reach == end && progress->seed_to == progress->lines)
-		shared = rg_store_head(index->store).shared;
+		shared = rg_store_shared(index->store);
 	if (shared)
 		atomic_store(&shared->served, end);
 	return r == ROGER_OK && reach == end;

@@ -88,7 +88,7 @@ bool rg_damage_stands(struct rg_store *store, const struct rg_log_file *journal,
 
 bool rg_damages_may_be(struct rg_store *store)
 {
-	struct rg_shared *shared = rg_store_head(store).shared;
+	struct rg_shared *shared = rg_store_shared(store);
 
 	return !shared || !atomic_load(&shared->prepared) || atomic_load(&shared->damaged);
 }

@@ -227,8 +227,9 @@ struct rg_run_texts {
 struct rg_store_ops {
 	struct rg_store *(*close)(struct rg_store *store);
 
-	/* Get the state of messages and locks.  Fast; cannot fail. */
-	void (*head)(struct rg_store *store, struct rg_head *ret_head);
+	/* Get the state of messages and locks; ret_head NULL: only what handles share, which is
+	 * returned.  Fast; cannot fail. */
+	struct rg_shared *(*head)(struct rg_store *store, struct rg_head *ret_head);
 
 	/*
 	 * Take in what other writers appended and check that the last lines are unchanged (if not,
@@ -446,9 +447,15 @@ static inline struct rg_head rg_store_head(struct rg_store *store)
 	return head;
 }
 
+/* NULL: read-only. */
+static inline struct rg_shared *rg_store_shared(struct rg_store *store)
+{
+	return store->ops->head(store, NULL);
+}
+
 static inline bool rg_store_writable(struct rg_store *store)
 {
-	return rg_store_head(store).shared != NULL;
+	return rg_store_shared(store) != NULL;
 }
 
 /* Did this handle take the lock, and not give it back?  For assertions.  Not for RG_LOCK_WAKE. */

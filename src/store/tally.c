@@ -180,9 +180,8 @@ void rg_tally_change(struct rg_store *store, const struct roger_message *before,
 	}
 }
 
-int64_t rg_tally_next_number(struct rg_store *store, struct roger_str sender)
+int64_t rg_tally_next_number(struct rg_store *store, struct roger_str sender, int64_t epoch)
 {
-	int64_t epoch = rg_tally_epoch(store);
 	struct rg_figure agent;
 
 	if (!rg_tally_find_agent(store, sender, &agent))

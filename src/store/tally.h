@@ -56,7 +56,7 @@ void rg_tally_change(struct rg_store *store, const struct roger_message *before,
 void rg_tally_number(struct rg_store *store, struct roger_str sender, int64_t epoch, int64_t seq);
 
 /* The next number of a sender in the current epoch. */
-int64_t rg_tally_next_number(struct rg_store *store, struct roger_str sender);
+int64_t rg_tally_next_number(struct rg_store *store, struct roger_str sender, int64_t epoch);
 
 /* May the sender have used this key before?  False is certain. */
 bool rg_tally_knows_key(struct rg_store *store, const struct roger_message *message);

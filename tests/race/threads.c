@@ -18,11 +18,21 @@ static struct {
 	uint64_t mirror;
 } shared;
 
+/* Take a lock that stays where it is, from an owner who is seen here. */
+static int take_lock(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const char *what,
+		     struct roger_err *err)
+{
+	bool gone;
+
+	return rg_lock_take_unless(lock, owner, wait_ms, NULL, NULL, NULL, &gone, what,
+				   RG_LOCK_STANDS_STILL, err);
+}
+
 static void take_turn(uint64_t owner)
 {
 	struct roger_err err;
 
-	if (rg_lock_take(&shared.lock, owner, 60000, "the lock", &err) < 0) {
+	if (take_lock(&shared.lock, owner, 60000, "the lock", &err) < 0) {
 		fprintf(stderr, "%s\n", err.message);
 		exit(1);
 	}

@@ -28,6 +28,16 @@ struct shared {
 	int pipe[2];
 };
 
+/* Take a lock that stays where it is, from an owner who is seen here. */
+static int take_lock(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const char *what,
+		     struct roger_err *err)
+{
+	bool gone;
+
+	return rg_lock_take_unless(lock, owner, wait_ms, NULL, NULL, NULL, &gone, what,
+				   RG_LOCK_STANDS_STILL, err);
+}
+
 static int setup(void **state)
 {
 	struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
@@ -74,7 +84,7 @@ static uint64_t me(void)
 
 static int take(struct shared *shared, int64_t wait_ms, struct roger_err *err)
 {
-	return rg_lock_take(&shared->lock, me(), wait_ms, "the thing", err);
+	return take_lock(&shared->lock, me(), wait_ms, "the thing", err);
 }
 
 /* A child that takes the lock and then ends, stops or waits to be killed. */
@@ -218,7 +228,7 @@ static void an_owner_elsewhere_is_outwaited(void **state)
 	shared->lock.word = owner ^ (UINT64_C(1) << 22);
 	assert_true(rg_lock_held(&shared->lock, owner));
 	assert_false(rg_lock_try(&shared->lock, owner, true));
-	assert_int_equal(rg_lock_take(&shared->lock, owner, 100, "the thing", NULL), ROGER_OK);
+	assert_int_equal(take_lock(&shared->lock, owner, 100, "the thing", NULL), ROGER_OK);
 	assert_true(rg_clock_monotonic_ns() - began >= INT64_C(100000000));
 	assert_true(rg_lock_mine(&shared->lock, owner));
 }
@@ -292,7 +302,7 @@ static int count_up(void *context)
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		if (rg_lock_take(&shared->lock, owner, 20000, "the count", NULL) < 0)
+		if (take_lock(&shared->lock, owner, 20000, "the count", NULL) < 0)
 			return 1;
 		shared->count++;
 		rg_lock_release(&shared->lock, owner);
@@ -322,7 +332,7 @@ static int go_in_and_out(void *context)
 	uint32_t here = (uint32_t)getpid();
 
 	for (;;) {
-		if (rg_lock_take(&shared->lock, owner, 20000, "the room", NULL) < 0)
+		if (take_lock(&shared->lock, owner, 20000, "the room", NULL) < 0)
 			return 1;
 		atomic_store(&shared->inside, here);
 		shared->count++;

@@ -25,6 +25,14 @@ enum {
 	COMMON_BYTES = offsetof(struct rg_control_page, generation),
 };
 
+/* A send asks some six times for two agents: the hashes of names that were asked for last. */
+enum { HASHED_NAMES = 4 };
+struct hashed_name {
+	char name[RG_NAME_CHARS_MAX];
+	size_t length;
+	uint64_t hash;
+};
+
 struct rg_control {
 	int folder;
 	char name[256];
@@ -41,6 +49,7 @@ struct rg_control {
 	bool held;    /* this handle has append_lock, so nobody else changes a slot or the tail */
 	bool damaged; /* a checksum is wrong */
 	int looks;    /* retries of one iteration by rg_control_next_agent(), over all slots */
+	struct hashed_name hashed[HASHED_NAMES];
 	rg_witness_source *source;
 	void *context;		 /* for source */
 	struct rg_control *next; /* in the list of maps */
@@ -98,6 +107,23 @@ static uint64_t sum_of_witness(uint64_t generation, struct rg_witness witness)
 static uint64_t hash_of_name(const char *name, size_t length)
 {
 	return length ? rg_hash(0, name, length) : 0;
+}
+
+/* Like hash_of_name(), of a name that is likely asked for again. */
+static uint64_t hash_once(struct rg_control *control, struct roger_str name)
+{
+	const size_t last = name.length - 1;
+	struct hashed_name *known;
+
+	if (!name.length || name.length > sizeof known->name)
+		return hash_of_name(name.data, name.length);
+	known = &control->hashed[((unsigned char)name.data[last] + last) % HASHED_NAMES];
+	if (known->length != name.length || memcmp(known->name, name.data, name.length) != 0) {
+		known->length = name.length;
+		known->hash = hash_of_name(name.data, name.length);
+		memcpy(known->name, name.data, name.length);
+	}
+	return known->hash;
 }
 
 /* Free slots have checksums too; otherwise zeroed bytes would make a used key look new.  hash: of
@@ -982,11 +1008,12 @@ static size_t count_used(const struct rg_control *control, size_t *ret_counts)
 }
 
 static bool put_agent(uint64_t generation, struct rg_agent_slot *agents, size_t capacity,
-		      struct roger_str name, const struct rg_agent *agent, bool *ret_new);
+		      struct roger_str name, uint64_t hash, const struct rg_agent *agent,
+		      bool *ret_new);
 static bool put_count(uint64_t generation, struct rg_count_slot *counts, size_t capacity,
 		      uint64_t hash, uint32_t count, bool *ret_new);
-static bool look_at_agent(const struct rg_control *control, size_t at,
-			  struct rg_named_agent *ret_agent);
+static bool look_for_agent(const struct rg_control *control, size_t at, struct roger_str wanted,
+			   uint64_t hash, struct rg_named_agent *ret_agent);
 
 /* Copy all slots into the larger tables; false: a slot holds impossible values. */
 static bool move_slots(const struct rg_control *control, const struct image *to)
@@ -997,11 +1024,11 @@ static bool move_slots(const struct rg_control *control, const struct image *to)
 	size_t i;
 
 	for (i = 0; well && i < control->agent_capacity; i++)
-		well = look_at_agent(control, i, &agent) &&
+		well = look_for_agent(control, i, RG_STR(""), 0, &agent) &&
 		       (!agent.length ||
 			put_agent(control->generation, to->agents, to->page->agent_capacity,
-				  (struct roger_str){ agent.name, agent.length }, &agent.agent,
-				  &is_new));
+				  (struct roger_str){ agent.name, agent.length },
+				  hash_of_name(agent.name, agent.length), &agent.agent, &is_new));
 	for (i = 0; well && i < control->count_capacity; i++) {
 		hash = control->counts[i].hash;
 		word = control->counts[i].word;
@@ -1085,25 +1112,20 @@ static bool look_for_agent(const struct rg_control *control, size_t at, struct r
 			   uint64_t hash, struct rg_named_agent *ret_agent)
 {
 	const struct rg_agent_slot *slot = &control->agents[at];
-	struct rg_named_agent found;
+	const size_t length = atomic_load_explicit(&slot->length, memory_order_acquire);
 	uint64_t sum;
 
-	found.length = atomic_load_explicit(&slot->length, memory_order_acquire);
-	found.agent = (struct rg_agent){ slot->unread, slot->epoch, slot->seq };
+	ret_agent->length = length;
+	ret_agent->agent = (struct rg_agent){ slot->unread, slot->epoch, slot->seq };
 	sum = atomic_load_explicit(&slot->sum, memory_order_acquire);
-	if (found.length > sizeof found.name)
+	if (length > sizeof ret_agent->name)
 		return false;
-	memcpy(found.name, slot->name, found.length);
-	*ret_agent = found;
-	if (!rg_str_equal(wanted, (struct roger_str){ found.name, found.length }))
-		hash = hash_of_name(found.name, found.length);
-	return sum == sum_of_agent(control->generation, at, hash, found.length, &found.agent);
-}
-
-static bool look_at_agent(const struct rg_control *control, size_t at,
-			  struct rg_named_agent *ret_agent)
-{
-	return look_for_agent(control, at, RG_STR(""), 0, ret_agent);
+	ret_agent->wanted = rg_str_equal(wanted, (struct roger_str){ slot->name, length });
+	if (!ret_agent->wanted) {
+		memcpy(ret_agent->name, slot->name, length);
+		hash = hash_of_name(ret_agent->name, length);
+	}
+	return sum == sum_of_agent(control->generation, at, hash, length, &ret_agent->agent);
 }
 
 /* Like look_for_agent(), but retry while a change may be in progress. */
@@ -1121,7 +1143,7 @@ static bool see_agent(struct rg_control *control, size_t at, struct roger_str wa
 bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 			   struct rg_agent *ret_agent)
 {
-	const uint64_t hash = hash_of_name(name.data, name.length);
+	const uint64_t hash = hash_once(control, name);
 	size_t mask = control->agent_capacity - 1, tries, at = hash & mask;
 	struct rg_named_agent found;
 	int looks = 0;
@@ -1132,8 +1154,7 @@ bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 			return true;
 		if (!found.length)
 			break;
-		if (found.length == name.length &&
-		    memcmp(found.name, name.data, name.length) == 0) {
+		if (found.wanted) {
 			*ret_agent = found.agent;
 			return true;
 		}
@@ -1145,9 +1166,9 @@ bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 /* The checksum is written last: a writer killed before that leaves a damaged slot, and the file is
  * rebuilt. */
 static bool put_agent(uint64_t generation, struct rg_agent_slot *agents, size_t capacity,
-		      struct roger_str name, const struct rg_agent *agent, bool *ret_new)
+		      struct roger_str name, uint64_t hash, const struct rg_agent *agent,
+		      bool *ret_new)
 {
-	const uint64_t hash = hash_of_name(name.data, name.length);
 	size_t at = hash & (capacity - 1), tries;
 	struct rg_agent_slot *slot;
 
@@ -1178,8 +1199,8 @@ void rg_control_put_agent(struct rg_control *control, struct roger_str name,
 	bool is_new = false;
 
 	rg_assert(control->held);
-	if (!put_agent(control->generation, control->agents, control->agent_capacity, name, agent,
-		       &is_new))
+	if (!put_agent(control->generation, control->agents, control->agent_capacity, name,
+		       hash_once(control, name), agent, &is_new))
 		control->damaged = true;
 	else if (is_new)
 		atomic_fetch_add(&control->page->agents_used, 1);
@@ -1282,7 +1303,7 @@ size_t rg_control_count_damaged(struct rg_control *control)
 
 	rg_assert(control->held);
 	for (i = 0; i < control->agent_capacity; i++)
-		damaged += !look_at_agent(control, i, &agent);
+		damaged += !look_for_agent(control, i, RG_STR(""), 0, &agent);
 	for (i = 0; i < control->count_capacity; i++)
 		damaged += !look_at_count(control, i, &hash, &count);
 	return damaged;
@@ -1348,7 +1369,7 @@ static bool check_slots(const struct image *image, uint64_t generation, uint32_t
 
 	*ret_agents = *ret_counts = 0;
 	for (i = 0; i < page->agent_capacity; i++) {
-		if (!look_at_agent(&view, i, &agent))
+		if (!look_for_agent(&view, i, RG_STR(""), 0, &agent))
 			return false;
 		*ret_agents += agent.length != 0;
 	}

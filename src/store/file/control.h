@@ -265,6 +265,7 @@ struct rg_named_agent {
 	char name[RG_NAME_CHARS_MAX];
 	size_t length;
 	struct rg_agent agent;
+	bool wanted; /* it has the name that was looked for, which is not copied */
 };
 bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_named_agent *ret_agent);
 

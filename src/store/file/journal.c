@@ -722,7 +722,7 @@ static int prepare_append(struct rg_journal *journal, size_t agents, size_t coun
 {
 	enum adopted how;
 	bool fits = true, whole = false, ends = false;
-	uint64_t size = rg_journal_end(journal);
+	uint64_t end = rg_journal_end(journal), size = end;
 	int r = ROGER_OK;
 
 	rg_assert(journal->appending);
@@ -740,37 +740,38 @@ static int prepare_append(struct rg_journal *journal, size_t agents, size_t coun
 	if (r < 0)
 		return r;
 	/* The file was cut: a rebuilt control file has its earlier length from the witness. */
-	if (size < rg_journal_end(journal)) {
+	if (size < end) {
 		journal->shrunk = true;
 		return ROGER_OK;
 	}
-	if (size > rg_journal_end(journal)) {
+	if (size > end) {
 		/* A file that was overwritten may also have grown. */
 		r = rg_journal_check_end(journal, &fits, err);
 		if (r == ROGER_OK)
 			r = adopt_lines(journal, size, &how, err);
 		if (r < 0)
 			return r;
+		end = rg_journal_end(journal);
 		*ret_again = how != ADOPTED_ALL;
 		if (how == ADOPTED_NEEDS_ROOM)
 			return rg_control_grow(journal->control, 2, 3, err);
 		if (how == ADOPTED_SOME)
 			return ROGER_OK;
 	}
-	if (fencing && !whole && size == rg_journal_end(journal) && !is_in_group(journal, size))
+	if (fencing && !whole && size == end && !is_in_group(journal, size))
 		r = rg_journal_check_end(journal, &fits, err);
 	/* An altered last line that still ends with a newline need not be closed off. */
-	if (r == ROGER_OK && !fits && size == rg_journal_end(journal))
+	if (r == ROGER_OK && !fits && size == end)
 		r = is_line_end(journal, size, &fits, err);
 	if (r == ROGER_OK)
 		r = check_witness(journal, fencing, err);
 	if (r < 0)
 		return r;
-	if (!fits && size == rg_journal_end(journal)) {
+	if (!fits && size == end) {
 		*ret_again = true;
 		return close_off(journal, size, err);
 	}
-	if (fencing && size > rg_journal_end(journal)) {
+	if (fencing && size > end) {
 		*ret_again = true;
 		return fence_end(journal, size, err);
 	}
@@ -955,6 +956,8 @@ static void wait_for_company(struct rg_control_page *page)
 	uint32_t company = page->groups[0] + page->groups[1];
 	int64_t until;
 
+	if (atomic_load(&page->appends) - before >= company)
+		return;
 	until = atomic_load(&page->sync_ns);
 	until = rg_clock_monotonic_ns() + (until < SYNC_NS_MAX ? until : SYNC_NS_MAX) / 3;
 	while (atomic_load(&page->appends) - before < company && rg_clock_monotonic_ns() < until)
@@ -1008,13 +1011,6 @@ static void note_lost(struct rg_control *control, uint64_t end)
 		atomic_store(&page->lost_from, rg_control_synced(control));
 	if (end > atomic_load(&page->lost_to))
 		atomic_store(&page->lost_to, end);
-}
-
-bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset)
-{
-	const struct rg_control_page *page = page_of(journal);
-
-	return offset < atomic_load(&page->lost_to) && offset >= atomic_load(&page->lost_from);
 }
 
 /* Sync for everyone; needs the sync lock. */
@@ -1234,16 +1230,6 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 		rg_journal_unlock(journal);
 	}
 	return settle_synced(journal, ret_end, err);
-}
-
-uint64_t rg_journal_adoptions(struct rg_journal *journal)
-{
-	return atomic_load(&page_of(journal)->adoptions);
-}
-
-bool rg_journal_knows(struct rg_journal *journal, uint64_t end)
-{
-	return rg_journal_end(journal) >= end;
 }
 
 uint32_t rg_journal_wake_count(struct rg_journal *journal)

@@ -81,10 +81,6 @@ RG_CHECKED int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct 
 /* Fail if the name belongs to another file now: what is written here would be lost to others. */
 RG_CHECKED int rg_journal_check_name(const struct rg_journal *journal, struct roger_err *err);
 
-/* Did a sync that should have covered this byte fail?  Then no later sync proves it durable; the
- * line must be appended again. */
-bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset);
-
 /* ----------------------------------------------------------- reading -- */
 
 /* Adopt what others appended.  *ret_end: the journal can be read up to this byte; it covers
@@ -96,13 +92,6 @@ RG_CHECKED int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end,
  * read-only journal. */
 RG_CHECKED int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits,
 				    struct roger_err *err);
-
-/* The number of adopted lines of roger's that no writer had announced; a change means that another
- * writer is at work. */
-uint64_t rg_journal_adoptions(struct rg_journal *journal);
-
-/* Do the figures cover all lines up to end? */
-bool rg_journal_knows(struct rg_journal *journal, uint64_t end);
 
 /* The word that changes after every sync, and a sleep on it.  Not for a read-only journal. */
 uint32_t rg_journal_wake_count(struct rg_journal *journal);

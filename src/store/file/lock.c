@@ -248,15 +248,6 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, r
 	}
 }
 
-int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const char *what,
-		 struct roger_err *err)
-{
-	bool gone;
-
-	return rg_lock_take_unless(lock, owner, wait_ms, NULL, NULL, NULL, &gone, what,
-				   RG_LOCK_STANDS_STILL, err);
-}
-
 bool rg_lock_mine(struct rg_lock *lock, uint64_t owner)
 {
 	return (atomic_load(&lock->word) & ~WAITERS) == owner;

@@ -28,13 +28,10 @@ struct rg_lock {
 /* The owner half of a lock word for this process; it differs for each handle. */
 uint64_t rg_lock_owner(void);
 
-/* Wait at most wait_ms.  ROGER_ETIMEOUT: the error names what, and the holder. */
-RG_CHECKED int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const char *what,
-			    struct roger_err *err);
-
-/* Like rg_lock_take(), but stop with *ret_gone set when gone() returns true: the lock has moved
- * elsewhere.  lives() is asked about an owner that cannot be seen.  Both may be NULL.  advice
- * follows "which" in the error: what the holder does, and what to do. */
+/* Wait at most wait_ms.  ROGER_ETIMEOUT: the error names what, and the holder.  Stop with *ret_gone
+ * set when gone() returns true: the lock has moved elsewhere.  lives() is asked about an owner that
+ * cannot be seen.  Both may be NULL.  advice follows "which" in the error: what the holder does,
+ * and what to do. */
 #define RG_LOCK_STANDS_STILL "makes no progress; check it, then try again"
 typedef bool rg_lock_gone(void *context);
 typedef bool rg_lock_lives(void *context, uint64_t owner);

@@ -286,7 +286,7 @@ static int file_lock(struct rg_store *base, const struct rg_lock_wish *wish, str
 
 /* -------------------------------------------------------------- messages -- */
 
-static void file_head(struct rg_store *base, struct rg_head *ret_head)
+static struct rg_shared *file_head(struct rg_store *base, struct rg_head *ret_head)
 {
 	struct file_store *store = file_store_of(base);
 	struct rg_control *control = control_of(store);
@@ -295,11 +295,13 @@ static void file_head(struct rg_store *base, struct rg_head *ret_head)
 	struct rg_tail tail;
 	uint64_t end, logged;
 
-	if (!control) {
+	if (!control && ret_head)
 		*ret_head = (struct rg_head){ 0 };
-		return;
-	}
+	if (!control)
+		return NULL;
 	page = rg_control_page(control);
+	if (!ret_head)
+		return &page->shared;
 	logged = atomic_load(&page->shared.logged);
 	end = rg_control_tail(control, &tail) ? tail.appended : 0;
 	*ret_head = (struct rg_head){
@@ -317,6 +319,7 @@ static void file_head(struct rg_store *base, struct rg_head *ret_head)
 	for (which = RG_LOCK_CHANGE; which < RG_LOCK_APPEND && base->taken >> which; which++)
 		if (base->taken >> which & 1 && rg_journal_holds(store->journal, which))
 			ret_head->held |= 1U << which;
+	return &page->shared;
 }
 
 static int file_settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)

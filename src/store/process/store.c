@@ -973,24 +973,28 @@ static bool process_keep(struct rg_store *base, enum rg_keep what)
 
 /* -------------------------------------------------------------- messages -- */
 
-static void process_head(struct rg_store *base, struct rg_head *ret_head)
+static struct rg_shared *process_head(struct rg_store *base, struct rg_head *ret_head)
 {
 	struct rg_common *common = enter_sound(base);
+	struct rg_shared *shared;
 	const struct rg_held *held;
 
 	begin_job(handle_of(base));
-	*ret_head = (struct rg_head){ .wake = common->wake };
-	if (handle_of(base)->leads)
-		*ret_head = (struct rg_head){ .shared = &common->shared,
+	shared = handle_of(base)->leads ? &common->shared : NULL;
+	if (ret_head)
+		*ret_head = (struct rg_head){ .wake = common->wake };
+	if (ret_head && shared)
+		*ret_head = (struct rg_head){ .shared = shared,
 					      .end = rg_kept_end(common->messages),
 					      .lines = common->lines,
 					      .synced = common->durable,
-					      .logged = atomic_load(&common->shared.logged),
+					      .logged = atomic_load(&shared->logged),
 					      .wake = common->wake };
-	for (held = common->held; held; held = held->next)
+	for (held = common->held; ret_head && held; held = held->next)
 		if (held->owner == base)
 			ret_head->held |= 1U << held->which;
 	rg_common_unlock(common);
+	return shared;
 }
 
 /* Is the last line unchanged, as far as it is in memory? */
