@@ -313,76 +313,40 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 				  : note_known(carrying, BEGUN, attempt->id, err);
 }
 
-/* Record that an attempt began, before anybody waits for it, unless it has an entry already. */
-static int carry_begun(struct carrying *carrying, const struct roger_message *message,
-		       struct rg_arena *arena, struct roger_err *err)
+/* Copy what a line tells of an attempt whose sender waits.  Its entries so far say whether that is
+ * new; a reading after the deadline is a timeout first, if its sender died before it could say so.
+ */
+static int carry_waited(struct carrying *carrying, const struct roger_message *message,
+			enum rg_sendlog_told told, struct roger_attempt *attempt,
+			struct rg_arena *arena, struct roger_err *err)
 {
-	const int64_t now_ms = rg_clock_ms(), by_ms = message->confirm_by_ms;
-	struct roger_attempt attempt, last = { .id = RG_STR("") };
+	const bool ends = told == RG_TOLD_DELIVERED || told == RG_TOLD_IN_PLACE;
+	struct roger_attempt last = { .pending = true }, late;
 	bool purged;
-	int r;
+	int r = last_entry(carrying, message, attempt, arena, &last, &purged, err);
 
-	/* When a later attempt began is not known, only that it was before its deadline. */
-	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
-			     ROGER_TIMEOUT,
-			     message->attempt <= 1 ? message->created_at_ms
-			     : now_ms < by_ms	   ? now_ms
-						   : by_ms,
-			     arena, &attempt, err);
-	if (r < 0 || is_known(carrying, message, attempt.id) ||
-	    has_known(carrying, BEGUN, attempt.id))
+	if (r < 0 || purged || (told == RG_TOLD_BEGUN && last.id.length) ||
+	    (told == RG_TOLD_GONE && !last.pending))
 		return r;
-	r = last_entry(carrying, message, &attempt, arena, &last, &purged, err);
-	attempt.pending = true;
-	return r < 0 || last.id.length || purged ? r : carry_entry(carrying, &attempt, err);
-}
-
-/* Record a timeout for a message that was read after its deadline, if its sender died before it
- * could.  The attempt keeps the name of its dead letter. */
-static int carry_late(struct carrying *carrying, const struct roger_message *message,
-		      struct roger_attempt *attempt, struct rg_arena *arena, bool *ret_purged,
-		      struct roger_err *err)
-{
-	struct roger_attempt last = { .pending = true }, late = *attempt;
-	int r = last_entry(carrying, message, attempt, arena, &last, ret_purged, err);
-
-	if (r < 0 || *ret_purged)
-		return r;
-	attempt->dead_letter_task = last.dead_letter_task;
-	if (!last.pending || message->read_at_ms <= message->confirm_by_ms)
-		return ROGER_OK;
+	if (ends)
+		attempt->dead_letter_task = last.dead_letter_task;
+	late = *attempt;
 	late.outcome = ROGER_TIMEOUT;
 	late.at_ms = message->confirm_by_ms;
 	late.cause = RG_STR(RG_CAUSE_LATE);
-	return carry_entry(carrying, &late, err);
-}
-
-/* End the attempt of an archived message, which nobody can read any more, whether anybody waits for
- * it or not.  An attempt that was late has its entry already, if roger archived the message. */
-static int carry_gone(struct carrying *carrying, const struct roger_message *message,
-		      struct rg_arena *arena, struct roger_err *err)
-{
-	struct roger_attempt attempt, last = { .pending = true };
-	bool purged;
-	int r;
-
-	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
-			     ROGER_ERROR, message->archived_at_ms, arena, &attempt, err);
-	if (r < 0 || is_known(carrying, message, attempt.id))
-		return r;
-	attempt.cause = RG_STR(RG_CAUSE_ARCHIVED);
-	r = last_entry(carrying, message, &attempt, arena, &last, &purged, err);
-	return r < 0 || !last.pending || purged ? r : carry_entry(carrying, &attempt, err);
+	if (ends && last.pending && message->read_at_ms > message->confirm_by_ms)
+		r = carry_entry(carrying, &late, err);
+	return r < 0 ? r : carry_entry(carrying, attempt, err);
 }
 
 /* Copy what a line of a message with a key tells of its attempt. */
 static int carry_message(struct carrying *carrying, const struct roger_message *message,
 			 struct rg_arena *arena, struct roger_err *err)
 {
+	const int64_t now_ms = rg_clock_ms(), by_ms = message->confirm_by_ms;
+	int64_t at_ms;
+	const enum rg_sendlog_told told = rg_sendlog_told(message, &at_ms);
 	struct roger_attempt attempt;
-	const bool fails = rg_sendlog_fails(message);
-	bool purged = false;
-	int64_t at_ms = message->read_at_ms;
 	int r;
 
 	rg_assert(message->key.length > 0);
@@ -390,26 +354,29 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	 * is_lost() does not find it missing again. */
 	if (carrying->from_start && !batch_of(carrying, message->from))
 		return rg_fail_memory(err);
-	if (rg_sendlog_begins(message))
-		return carry_begun(carrying, message, arena, err);
-	if (rg_sendlog_is_gone(message))
-		return carry_gone(carrying, message, arena, err);
-	if (!fails && !rg_sendlog_delivers(message, &at_ms))
+	if (told == RG_TOLD_NOTHING)
 		return ROGER_OK;
+	/* When a later attempt began is not known, only that it was before its deadline. */
+	if (told == RG_TOLD_BEGUN && message->attempt > 1)
+		at_ms = now_ms < by_ms ? now_ms : by_ms;
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
-			     fails ? ROGER_ERROR : ROGER_DELIVERED, at_ms ? at_ms : rg_clock_ms(),
-			     arena, &attempt, err);
-	if (r < 0 || is_known(carrying, message, attempt.id))
+			     told == RG_TOLD_BEGUN	 ? ROGER_TIMEOUT
+			     : told == RG_TOLD_DELIVERED ? ROGER_DELIVERED
+							 : ROGER_ERROR,
+			     at_ms ? at_ms : now_ms, arena, &attempt, err);
+	if (r < 0 || is_known(carrying, message, attempt.id) ||
+	    (told == RG_TOLD_BEGUN && has_known(carrying, BEGUN, attempt.id)))
 		return r;
-	if (fails)
-		attempt.cause = RG_STR(RG_CAUSE_IN_PLACE);
-	if (message->confirm_by_ms)
-		r = carry_late(carrying, message, &attempt, arena, &purged, err);
-	if (r == ROGER_OK && !purged)
-		r = carry_entry(carrying, &attempt, err);
+	attempt.pending = told == RG_TOLD_BEGUN;
+	if (told == RG_TOLD_IN_PLACE || told == RG_TOLD_GONE)
+		attempt.cause = told == RG_TOLD_GONE ? RG_STR(RG_CAUSE_ARCHIVED)
+						     : RG_STR(RG_CAUSE_IN_PLACE);
+	r = by_ms ? carry_waited(carrying, message, told, &attempt, arena, err)
+		  : carry_entry(carrying, &attempt, err);
 	/* Remember the id, since a message may have several lines. */
-	return r == ROGER_OK && carrying->from_start ? note_known(carrying, LOGGED, attempt.id, err)
-						     : r;
+	return r == ROGER_OK && carrying->from_start && told != RG_TOLD_BEGUN
+		       ? note_known(carrying, LOGGED, attempt.id, err)
+		       : r;
 }
 
 /* Return the cycle in force at that time; "": purge has dropped the entry, or would. */

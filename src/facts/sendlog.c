@@ -149,34 +149,39 @@ int rg_sendlog_letter(const struct roger_attempt *last, int64_t attempts, struct
 	return rg_kept(rg_arena_copy(arena, rg_str(id), &ret_letter->id), err);
 }
 
-bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms)
+enum rg_sendlog_told rg_sendlog_told(const struct roger_message *message, int64_t *ret_at_ms)
 {
-	if (!message->key.length || !message->cycle.length || message->archived_at_ms)
-		return false;
-	if (!message->confirm_by_ms && message->attempt > 1) {
-		*ret_at_ms = 0;
-		return !message->read;
+	const bool waits = message->confirm_by_ms != 0, read = message->read;
+
+	*ret_at_ms = 0;
+	if (!message->key.length || !message->cycle.length)
+		return RG_TOLD_NOTHING;
+	if (message->archived_at_ms) {
+		*ret_at_ms = message->archived_at_ms;
+		return waits && !read ? RG_TOLD_GONE : RG_TOLD_NOTHING;
 	}
-	if (!message->confirm_by_ms) {
-		*ret_at_ms = message->created_at_ms;
-		return !message->read && !message->claimed_by.length && !message->handed_at_ms;
-	}
-	*ret_at_ms = message->read_at_ms;
+	if (!waits && message->attempt > 1)
+		return read ? RG_TOLD_NOTHING : RG_TOLD_DELIVERED;
+	*ret_at_ms = waits && read ? message->read_at_ms : message->created_at_ms;
+	if (!waits)
+		return read || message->claimed_by.length || message->handed_at_ms
+			       ? RG_TOLD_NOTHING
+			       : RG_TOLD_DELIVERED;
+	if (!read)
+		return RG_TOLD_BEGUN;
+	if (rg_message_in_place(message))
+		return RG_TOLD_IN_PLACE;
 	/* A later acknowledgement is not the line that marked it read. */
-	return rg_message_was_read(message) &&
-	       (!message->acked_at_ms || message->acked_at_ms == message->read_at_ms);
+	return message->acked_at_ms && message->acked_at_ms != message->read_at_ms
+		       ? RG_TOLD_NOTHING
+		       : RG_TOLD_DELIVERED;
 }
 
-bool rg_sendlog_fails(const struct roger_message *message)
+bool rg_sendlog_begins(const struct roger_message *message)
 {
-	return message->key.length && message->cycle.length && message->confirm_by_ms &&
-	       !message->archived_at_ms && rg_message_in_place(message);
-}
+	int64_t unused;
 
-bool rg_sendlog_is_gone(const struct roger_message *message)
-{
-	return message->key.length && message->cycle.length && message->confirm_by_ms &&
-	       !message->read && message->archived_at_ms;
+	return rg_sendlog_told(message, &unused) == RG_TOLD_BEGUN;
 }
 
 int rg_sendlog_plain(const struct roger_message *message, struct roger_str cycle,
@@ -196,12 +201,6 @@ bool rg_sendlog_is_plain(const struct roger_attempt *attempt)
 	return id.length && key.length > id.length + 6 &&
 	       !memcmp(key.data + key.length - id.length, id.data, id.length) &&
 	       !memcmp(key.data + key.length - id.length - 6, ":send:", 6);
-}
-
-bool rg_sendlog_begins(const struct roger_message *message)
-{
-	return message->key.length && message->cycle.length && message->confirm_by_ms &&
-	       !message->read && !message->archived_at_ms;
 }
 
 /* ---------------------------------------------------------------- rules -- */

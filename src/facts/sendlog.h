@@ -78,16 +78,16 @@ RG_CHECKED int rg_sendlog_letter(const struct roger_attempt *last, int64_t attem
 				 struct rg_arena *arena, struct roger_dead_letter *ret_letter,
 				 struct roger_err *err);
 
-/* Does this line of a message show that an attempt was delivered?  *ret_at_ms: when; 0: unknown,
- * since the line is another attempt of a stored message. */
-bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms);
-
-/* Does this line show that nobody will read it: a person acknowledged it for its recipient? */
-bool rg_sendlog_fails(const struct roger_message *message);
-/* Was it archived unread, though it was to be read by some time? */
-bool rg_sendlog_is_gone(const struct roger_message *message);
-
-/* Can this line of a message begin an attempt whose sender waits for it to be read? */
+/* What a line of a message tells of its attempt, and when that was; time 0: it is not known, since
+ * the line begins another attempt of a stored message. */
+enum rg_sendlog_told {
+	RG_TOLD_NOTHING,
+	RG_TOLD_BEGUN,	   /* its sender waits for it to be read */
+	RG_TOLD_DELIVERED, /* it is durable, or was read if its sender waits for that */
+	RG_TOLD_IN_PLACE,  /* nobody will read it: a person acknowledged it for its recipient */
+	RG_TOLD_GONE,	   /* it was archived unread, though its sender waits */
+};
+enum rg_sendlog_told rg_sendlog_told(const struct roger_message *message, int64_t *ret_at_ms);
 bool rg_sendlog_begins(const struct roger_message *message);
 
 /*

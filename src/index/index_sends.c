@@ -275,7 +275,7 @@ int rg_sends_check_message(struct rg_sends_check *check, const struct roger_mess
 	if (r < 0)
 		return r;
 	payload = payload_of(attempt.payload_sha256, attempt.payload_bytes);
-	delivers = keyed && rg_sendlog_delivers(message, &unused);
+	delivers = keyed && rg_sendlog_told(message, &unused) == RG_TOLD_DELIVERED;
 	/* Only these messages can have a second attempt. */
 	if (keyed && (message->confirm_by_ms || message->attempt > 1)) {
 		const int64_t begun[] = { target_of(&attempt), attempt.attempt };

@@ -154,7 +154,7 @@ static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct
 	/* After its first line, a message that is sent once has no line about its attempts. */
 	if (!keyed ? !message->leases
 		   : walk->before.known && !message->confirm_by_ms && message->attempt <= 1 &&
-			     !rg_sendlog_delivers(message, &unused))
+			     rg_sendlog_told(message, &unused) != RG_TOLD_DELIVERED)
 		return ROGER_OK;
 	return rg_sends_check_message(doctor->sends, message, walk->line.offset, demanded, err);
 }

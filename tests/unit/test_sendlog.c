@@ -251,8 +251,9 @@ static void every_line_of_a_message(void **state)
 
 								at_ms = -1;
 								assert_int_equal(
-									rg_sendlog_delivers(
-										&message, &at_ms),
+									rg_sendlog_told(&message,
+											&at_ms) ==
+										RG_TOLD_DELIVERED,
 									expected);
 								if (expected)
 									assert_int_equal(
