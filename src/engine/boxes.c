@@ -194,27 +194,32 @@ int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 		       struct rg_arena *arena, struct roger_message_list *ret_messages,
 		       int64_t *ret_total, struct roger_err *err)
 {
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *own = arena ? NULL : rg_arena_new();
 	struct roger_message_list got = { 0 };
 	struct rg_query of_box = *query;
 	struct roger_message_list found;
-	struct roger_strs boxes;
+	struct roger_strs boxes = { 0 };
 	int64_t total = 0, all = 0;
 	size_t i;
-	int r = rg_engine_boxes(engine, query->to, arena, &boxes, err);
+	int r = arena || own ? rg_engine_boxes(engine, query->to, arena ? arena : own, &boxes, err)
+			     : rg_fail_memory(err);
 
 	rg_assert(query->gets);
 	of_box.gets = false;
 	for (i = 0; i < boxes.count && r == ROGER_OK; i++) {
 		of_box.to = boxes.items[i];
-		r = ret_total ? rg_engine_find_page(engine, &of_box, arena, &found, &total, err)
-			      : rg_engine_find(engine, &of_box, arena, &found, err);
+		r = rg_engine_find_page(engine, &of_box, arena, ret_messages ? &found : NULL,
+					ret_total ? &total : NULL, err);
 		all += total;
-		if (r == ROGER_OK && query->free_at_ms && !rg_str_equal(of_box.to, query->to))
+		if (r == ROGER_OK && ret_messages && query->free_at_ms &&
+		    !rg_str_equal(of_box.to, query->to))
 			r = find_free(engine, &of_box, arena, &found, err);
-		if (r == ROGER_OK && boxes.count > 1)
+		if (r == ROGER_OK && ret_messages && boxes.count > 1)
 			r = add_found(arena, &got, &found, err);
 	}
-	if (r < 0)
+	if (ret_total)
+		*ret_total = all;
+	if (r < 0 || !ret_messages)
 		return r;
 	if (boxes.count != 1) {
 		if (got.count > 1)
@@ -225,29 +230,5 @@ int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 		found = got;
 	}
 	*ret_messages = found;
-	if (ret_total)
-		*ret_total = all;
 	return ROGER_OK;
-}
-
-int rg_engine_count_got(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
-			struct roger_err *err)
-{
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct rg_query of_box = *query;
-	struct roger_strs boxes = { 0 };
-	int64_t count, all = 0;
-	size_t i;
-	int r = arena ? rg_engine_boxes(engine, query->to, arena, &boxes, err)
-		      : rg_fail_memory(err);
-
-	rg_assert(query->gets);
-	of_box.gets = false;
-	for (i = 0; i < boxes.count && r == ROGER_OK; i++) {
-		of_box.to = boxes.items[i];
-		r = rg_engine_count(engine, &of_box, &count, err);
-		all += r == ROGER_OK ? count : 0;
-	}
-	*ret_count = all;
-	return r;
 }

@@ -410,7 +410,7 @@ static int secure_first_result(struct rg_engine *engine, const struct rg_query *
 	struct rg_entries entries;
 	uint64_t end = 0;
 	size_t i;
-	int r = rg_index_find(engine->index, key, arena, &entries, err);
+	int r = rg_index_find(engine->index, key, arena, &entries, NULL, err);
 
 	for (i = 0; r == ROGER_OK && i < entries.count; i++)
 		if (rg_head_lost(&head, entries.items[i].offset))

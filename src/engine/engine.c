@@ -109,7 +109,8 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 			struct rg_arena *arena, struct roger_message_list *ret_messages,
 			int64_t *ret_total, struct roger_err *err)
 {
-	const struct rg_query all = rg_query_held_too(query);
+	/* A page tells how many there are, leased or not. */
+	const struct rg_query counted = ret_messages ? rg_query_held_too(query) : *query;
 	struct rg_index_reach reach;
 	int r;
 
@@ -119,7 +120,7 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 	if (r == ROGER_OK)
 		r = rg_index_answer(engine->index, reach, query, arena, ret_messages, ret_total,
 				    err);
-	if (r == ROGER_OK && ret_total && rg_query_is_unread_only(&all))
+	if (r == ROGER_OK && ret_total && rg_query_is_unread_only(&counted))
 		correct_unread(engine, query->to, *ret_total);
 	return r;
 }
@@ -127,17 +128,7 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
 		    struct roger_err *err)
 {
-	struct rg_index_reach reach;
-	int r;
-
-	if (query->gets)
-		return rg_engine_count_got(engine, query, ret_count, err);
-	r = find_reach(engine, &reach, err);
-	if (r == ROGER_OK)
-		r = rg_index_answer_count(engine->index, reach, query, ret_count, err);
-	if (r == ROGER_OK && rg_query_is_unread_only(query))
-		correct_unread(engine, query->to, *ret_count);
-	return r;
+	return rg_engine_find_page(engine, query, NULL, NULL, ret_count, err);
 }
 
 static bool has_unread(struct rg_engine *engine, struct roger_str agent)

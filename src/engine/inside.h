@@ -84,8 +84,6 @@ RG_CHECKED int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, str
 RG_CHECKED int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 				  struct rg_arena *arena, struct roger_message_list *ret_messages,
 				  int64_t *ret_total, struct roger_err *err);
-RG_CHECKED int rg_engine_count_got(struct rg_engine *engine, const struct rg_query *query,
-				   int64_t *ret_count, struct roger_err *err);
 
 /* boxes.c: count unread mail for the agent that gets it, which may be added to the list. */
 RG_CHECKED int rg_engine_hand_over(struct rg_engine *engine, const struct rg_agent_page *page,

@@ -161,6 +161,12 @@ void rg_index_rollback(struct rg_index *index)
 		(void)sqlite3_exec(index->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+void rg_index_finish(struct rg_index *index)
+{
+	if (index->db && !sqlite3_get_autocommit(index->db))
+		(void)rg_index_run_one(index, RG_SQL_END, NULL);
+}
+
 sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
 				 struct roger_err *err)
 {
@@ -490,28 +496,14 @@ static int use_file(struct rg_index *index, uint64_t inode, struct roger_err *er
 /* Load the progress row, if it is of this version.  Pages of another boot are not even read. */
 static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_err *err)
 {
-	int64_t found[15];
+	enum { COLUMNS = sizeof index->progress / sizeof(int64_t) };
+	int64_t found[1 + COLUMNS];
 	bool there;
-	int r = rg_index_look_up(index, RG_SQL_PROGRESS_GET, found, 15, &there, err, "");
+	int r = rg_index_look_up(index, RG_SQL_PROGRESS_GET, found, 1 + COLUMNS, &there, err, "");
 
-	*ret_valid = there && found[12] == RG_INDEX_VERSION;
+	*ret_valid = there && found[0] == RG_INDEX_VERSION;
 	if (there)
-		index->progress = (struct rg_index_progress){
-			.offset = found[0],
-			.lines = found[1],
-			.strays = found[2],
-			.archived = found[3],
-			.last_offset = found[4],
-			.last_length = found[5],
-			.last_hash = found[6],
-			.search_to = found[7],
-			.seed_to = found[8],
-			.seed_at = found[9],
-			.key = found[10],
-			.rewrites = found[11],
-			.altered = found[13],
-			.strange = found[14],
-		};
+		memcpy(&index->progress, found + 1, sizeof index->progress);
 	return r;
 }
 
@@ -920,12 +912,39 @@ bool rg_index_is_open(struct rg_index *index)
 	       rg_index_file_inode(index) == inode;
 }
 
-int rg_index_reopen(struct rg_index *index, struct roger_err *err)
+/* Open the index file again if it was replaced. */
+static int reopen_file(struct rg_index *index, struct roger_err *err)
 {
 	rg_assert(index->in_memory || rg_store_took(index->store, RG_LOCK_INDEX));
 	return index->in_memory || fresh_enough(index, 0)
 		       ? ROGER_OK
 		       : refresh_file(index, rg_index_end(index), err);
+}
+
+int rg_index_write(struct rg_index *index, int64_t wait_ms, rg_index_writing *writing,
+		   const void *context, struct roger_err *err)
+{
+	const bool locks = !index->in_memory;
+	struct rg_index_progress before;
+	int r = locks ? rg_store_take(index->store, RG_LOCK_INDEX, wait_ms, err) : ROGER_OK;
+
+	if (r < 0)
+		return r;
+	r = reopen_file(index, err);
+	before = index->progress;
+	if (r == ROGER_OK)
+		r = rg_index_run_one(index, RG_SQL_BEGIN_WRITE, err);
+	if (r == ROGER_OK)
+		r = writing(index, context, err);
+	if (r == ROGER_OK)
+		r = rg_index_run_one(index, RG_SQL_END, err);
+	if (r < 0 && index->db) {
+		rg_index_rollback(index);
+		index->progress = before;
+	}
+	if (locks)
+		rg_store_release(index->store, RG_LOCK_INDEX);
+	return r;
 }
 
 /* Another process may have rebuilt or removed the file.  If that goes on, an index in memory, which

@@ -95,7 +95,7 @@ RG_CHECKED int rg_index_rewrites(struct rg_index *index, struct roger_str journa
 /* How far its last answer reached, in bytes. */
 uint64_t rg_index_seen(const struct rg_index *index);
 
-/* How far the journal was read: the only row of table progress. */
+/* How far the journal was read: the columns of the only row of table progress. */
 struct rg_index_progress {
 	int64_t offset;
 	int64_t lines;
@@ -135,11 +135,12 @@ int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_
 
 /* ----------------------------------------------------------- questions -- */
 
+/* Find messages.  ret_total (may be NULL): the number of matches regardless of limit and leases;
+ * not for a text search, and only for the first page. */
 RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *query,
 			     struct rg_arena *arena, struct rg_entries *ret_entries,
-			     struct roger_err *err);
-/* Find messages, and read them from the journal.  ret_total (may be NULL): the number of matches
- * regardless of limit and leases; not for a text search, and only for the first page. */
+			     int64_t *ret_total, struct roger_err *err);
+/* Like rg_index_find(), and read them from the journal. */
 RG_CHECKED int rg_index_messages(struct rg_index *index, const struct rg_query *query,
 				 struct rg_arena *arena, struct roger_message_list *ret_messages,
 				 int64_t *ret_total, struct roger_err *err);
@@ -152,15 +153,13 @@ struct rg_index_reach {
 	bool held;
 };
 
-/* Like rg_index_refresh() and then the two above; but a question about a mailbox or ids is answered
- * without reading the journal into the tables, unless it has grown much. */
+/* Like rg_index_refresh() and then rg_index_messages() or, without ret_messages, rg_index_count();
+ * but a question about a mailbox or ids is answered without reading the journal into the tables,
+ * unless it has grown much. */
 RG_CHECKED int rg_index_answer(struct rg_index *index, struct rg_index_reach reach,
 			       const struct rg_query *query, struct rg_arena *arena,
 			       struct roger_message_list *ret_messages, int64_t *ret_total,
 			       struct roger_err *err);
-RG_CHECKED int rg_index_answer_count(struct rg_index *index, struct rg_index_reach reach,
-				     const struct rg_query *query, int64_t *ret_count,
-				     struct roger_err *err);
 /* Prepare for rg_index_answer() (query NULL: any): do what takes long now, if possible. */
 void rg_index_follow(struct rg_index *index, uint64_t end, const struct rg_query *query);
 

@@ -219,13 +219,19 @@ int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_
 /* Like rg_index_ask(), without the rebuild, and the question stays. */
 int rg_index_ask_once(struct rg_index *index, const struct rg_question *question, rg_index_see *see,
 		      void *context, struct roger_err *err);
+/* Where a column of a row goes: i an int64_t, d an int, b a bool, t a text, copied into the arena.
+ */
+struct rg_index_place {
+	char kind;
+	unsigned short offset;
+};
+/* Like rg_index_ask(), with an item of a list for each row; the places are those of its columns. */
+int rg_index_collect(struct rg_index *index, struct rg_question *question,
+		     const struct rg_index_place *places, size_t item_size, struct rg_arena *arena,
+		     void *ret_list, struct roger_err *err);
 /* Collect the first column of each row, as text. */
 int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
 		       struct roger_strs *ret_texts, struct roger_err *err);
-
-/* Like rg_index_find(), with the number of matches regardless of limit and leases. */
-int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
-		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err);
 
 /* Close the tables: the next answer opens them, or makes them anew. */
 void rg_index_leave(struct rg_index *index);
@@ -257,8 +263,14 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
 /* Load the progress row; ROGER_EDATA: it does not match any more. */
 int rg_index_load(struct rg_index *index, struct roger_err *err);
 
-/* Open the index file again if it was replaced.  Needs the index lock. */
-RG_CHECKED int rg_index_reopen(struct rg_index *index, struct roger_err *err);
+/* What a transaction writes, with the caller's context. */
+typedef int rg_index_writing(struct rg_index *index, const void *context, struct roger_err *err);
+/* Write in a transaction, under the index lock, into the file that has the name now; a failure
+ * undoes it.  Needs no lock for an index in memory. */
+RG_CHECKED int rg_index_write(struct rg_index *index, int64_t wait_ms, rg_index_writing *writing,
+			      const void *context, struct roger_err *err);
+/* End a transaction that only reads; a failure may have ended it already. */
+void rg_index_finish(struct rg_index *index);
 void rg_index_rollback(struct rg_index *index);
 
 /* Hash a line in the journal as it is now; the last line that was read. */
@@ -298,14 +310,12 @@ int rg_index_living(struct rg_index *index, struct roger_str id, struct rg_entry
 
 /* index_tail.c: forget what the lines after the tables say. */
 void rg_index_tail_drop(struct rg_index *index);
-/* Find or count messages over the tables; *ret_over false: only the tables can, up to date. */
-int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
-		       const struct rg_query *query, struct rg_arena *arena,
-		       struct rg_entries *ret_entries, int64_t *ret_total, bool *ret_over,
-		       struct roger_err *err);
-int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
-			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
-			struct roger_err *err);
+/* Find messages over the tables or, without ret_entries, count them; *ret_over false: only the
+ * tables can, up to date. */
+int rg_index_tail_answer(struct rg_index *index, struct rg_index_reach reach,
+			 const struct rg_query *query, struct rg_arena *arena,
+			 struct rg_entries *ret_entries, int64_t *ret_number, bool *ret_over,
+			 struct roger_err *err);
 
 /* Is the index file open, or can it be opened as it is? */
 bool rg_index_is_open(struct rg_index *index);

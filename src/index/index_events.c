@@ -1044,37 +1044,16 @@ int rg_index_take_events(struct rg_index *index, const struct rg_log_files *file
 	return r;
 }
 
-static int take_files(struct rg_index *index, const struct rg_log_files *files,
-		      struct roger_err *err)
+static int take_files(struct rg_index *index, const void *files, struct roger_err *err)
 {
-	int r;
-
-	r = rg_index_run(index, index->in_memory ? "BEGIN" : "BEGIN IMMEDIATE", err);
-	if (r < 0)
-		return r;
-	r = rg_index_take_events(index, files, err);
-	if (r == ROGER_OK)
-		r = rg_index_run(index, "COMMIT", err);
-	if (r < 0)
-		rg_index_rollback(index);
-	return r;
+	return rg_index_take_events(index, files, err);
 }
 
 int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *files,
 			    struct roger_err *err)
 {
-	int r;
-
-	if (rg_index_knows_events(index, files))
-		return ROGER_OK;
-	if (index->in_memory)
-		return take_files(index, files, err);
-	r = rg_store_take(index->store, RG_LOCK_INDEX, index->serving ? 0 : WAIT_MS, err);
-	if (r < 0)
-		return r;
-	r = rg_index_reopen(index, err);
-	if (r == ROGER_OK)
-		r = take_files(index, files, err);
-	rg_store_release(index->store, RG_LOCK_INDEX);
-	return r;
+	return rg_index_knows_events(index, files)
+		       ? ROGER_OK
+		       : rg_index_write(index, index->serving ? 0 : WAIT_MS, take_files, files,
+					err);
 }

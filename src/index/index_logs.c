@@ -337,9 +337,7 @@ int rg_index_last_looks(struct rg_index *index, const struct rg_log_files *files
 				found[1] = 0;
 		agents[i].last_looked_at_ms = found[0] > found[1] ? found[0] : found[1];
 	}
-	if (r == ROGER_OK)
-		return rg_index_run_one(index, RG_SQL_END, err);
-	rg_index_rollback(index);
+	rg_index_finish(index);
 	return r;
 }
 
@@ -504,7 +502,7 @@ static int tell_messages(struct rg_index *index, const struct rg_query *query,
 	struct rg_question question;
 	struct rg_entries found;
 	size_t i, k;
-	int r = arena ? rg_index_find(index, query, arena, &found, err) : rg_fail_memory(err);
+	int r = arena ? rg_index_find(index, query, arena, &found, NULL, err) : rg_fail_memory(err);
 
 	for (i = 0; r == ROGER_OK && i < found.count; i = k) {
 		begin_events(&question);
@@ -622,9 +620,7 @@ static int tell_counted(struct rg_index *index, const struct rg_event_query *que
 	if (r == ROGER_OK)
 		r = rg_index_count(index, query->counted, &count, err);
 	seeing->count = count;
-	/* A failure may have ended the transaction already. */
-	if (index->db && !sqlite3_get_autocommit(index->db))
-		(void)rg_index_run_one(index, RG_SQL_END, NULL);
+	rg_index_finish(index);
 	return r;
 }
 

@@ -233,7 +233,7 @@ static int add_archived(struct answer *answer, struct roger_str id, struct roger
 	query.id_count = 1;
 	query.anywhere = false;
 	query.archived = true;
-	r = rg_index_find(answer->index, &query, answer->arena, &found, err);
+	r = rg_index_find(answer->index, &query, answer->arena, &found, NULL, err);
 	return r < 0 || !found.count ? r : add_found(answer, &found.items[0], err);
 }
 
@@ -377,29 +377,22 @@ static bool can_answer(const struct rg_query *query, bool counts, bool totals)
 	return !counts && query->id_count && !totals;
 }
 
-int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
-		       const struct rg_query *query, struct rg_arena *arena,
-		       struct rg_entries *ret_entries, int64_t *ret_total, bool *ret_over,
-		       struct roger_err *err)
+int rg_index_tail_answer(struct rg_index *index, struct rg_index_reach reach,
+			 const struct rg_query *query, struct rg_arena *arena,
+			 struct rg_entries *ret_entries, int64_t *ret_number, bool *ret_over,
+			 struct roger_err *err)
 {
-	struct answer answer = { .index = index, .query = query, .arena = arena };
+	struct answer answer = { .index = index,
+				 .query = query,
+				 .arena = ret_entries ? arena : NULL };
 	int r = ROGER_OK;
 
-	*ret_over = can_answer(query, false, ret_total != NULL);
+	*ret_over = can_answer(query, !ret_entries, ret_number != NULL);
 	if (*ret_over)
-		r = answer_over(&answer, reach, ret_total, ret_over, err);
-	*ret_entries = (struct rg_entries){ answer.entries.items, answer.entries.count };
+		r = answer_over(&answer, reach, ret_number, ret_over, err);
+	if (ret_entries)
+		*ret_entries = (struct rg_entries){ answer.entries.items, answer.entries.count };
 	return r;
-}
-
-int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
-			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
-			struct roger_err *err)
-{
-	struct answer answer = { .index = index, .query = query };
-
-	*ret_over = can_answer(query, true, false);
-	return *ret_over ? answer_over(&answer, reach, ret_count, ret_over, err) : ROGER_OK;
 }
 
 void rg_index_follow(struct rg_index *index, uint64_t end, const struct rg_query *query)

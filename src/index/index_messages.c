@@ -62,8 +62,7 @@ int rg_index_find_first(struct rg_index *index, struct roger_str id, struct rg_e
 		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
 		if (r == ROGER_OK)
 			r = rg_index_first_of_all(index, id, ret_first, err);
-		if (!sqlite3_get_autocommit(index->db))
-			(void)rg_index_run_one(index, RG_SQL_END, NULL);
+		rg_index_finish(index);
 	} while (rg_index_heals(index, &tries, &r, err));
 	return r;
 }
@@ -192,8 +191,7 @@ int rg_index_messages(struct rg_index *index, const struct rg_query *query, stru
 	int tries = 0, r;
 
 	do {
-		r = ret_total ? rg_index_find_page(index, query, arena, &entries, ret_total, err)
-			      : rg_index_find(index, query, arena, &entries, err);
+		r = rg_index_find(index, query, arena, &entries, ret_total, err);
 		if (r == ROGER_OK)
 			r = read_messages(index, &entries, query, arena, ret_messages, err);
 	} while (rg_index_heals(index, &tries, &r, err));
@@ -210,27 +208,15 @@ int rg_index_answer(struct rg_index *index, struct rg_index_reach reach,
 	bool over;
 
 	do {
-		r = rg_index_tail_find(index, reach, query, arena, &entries, ret_total, &over, err);
-		if (r == ROGER_OK && over)
+		r = rg_index_tail_answer(index, reach, query, arena, ret_messages ? &entries : NULL,
+					 ret_total, &over, err);
+		if (r == ROGER_OK && over && ret_messages)
 			r = read_messages(index, &entries, query, arena, ret_messages, err);
 	} while (rg_index_heals(index, &tries, &r, err));
+	if (r == ROGER_OK && !over)
+		r = rg_index_refresh(index, reach.end, err);
 	if (r < 0 || over)
 		return r;
-	r = rg_index_refresh(index, reach.end, err);
-	return r < 0 ? r : rg_index_messages(index, query, arena, ret_messages, ret_total, err);
-}
-
-int rg_index_answer_count(struct rg_index *index, struct rg_index_reach reach,
-			  const struct rg_query *query, int64_t *ret_count, struct roger_err *err)
-{
-	int tries = 0, r;
-	bool over;
-
-	do
-		r = rg_index_tail_count(index, reach, query, ret_count, &over, err);
-	while (rg_index_heals(index, &tries, &r, err));
-	if (r < 0 || over)
-		return r;
-	r = rg_index_refresh(index, reach.end, err);
-	return r < 0 ? r : rg_index_count(index, query, ret_count, err);
+	return ret_messages ? rg_index_messages(index, query, arena, ret_messages, ret_total, err)
+			    : rg_index_count(index, query, ret_total, err);
 }

@@ -362,14 +362,17 @@ static int add_searches(struct rg_index *index, sqlite3_stmt *get, sqlite3_stmt 
 	return r < 0 || step == SQLITE_DONE ? r : rg_index_fail(index, "read lines", err);
 }
 
-static int fill_search(struct rg_index *index, struct roger_err *err)
+static int fill_search(struct rg_index *index, const void *unused, struct roger_err *err)
 {
 	static const char places[] =
 		"SELECT position, position, first_offset, first_length FROM messages"
 		" WHERE position > ?1";
 	sqlite3_stmt *get = NULL, *add = NULL;
-	int r;
+	int r = rg_index_load(index, err);
 
+	(void)unused;
+	if (r < 0)
+		return r;
 	r = rg_index_run(index,
 			 "CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(content, metadata,"
 			 " content = '')",
@@ -391,43 +394,12 @@ static int fill_search(struct rg_index *index, struct roger_err *err)
 	return rg_index_run(index, "UPDATE progress SET search_to = lines", err);
 }
 
-/* Update the full-text table; only a text search pays for this. */
-static int refresh_search(struct rg_index *index, struct roger_err *err)
-{
-	int64_t before = index->progress.search_to;
-	int r;
-
-	/* The table must exist even if there are no lines. */
-	if (before == index->progress.lines && before > 0)
-		return ROGER_OK;
-	if (!index->in_memory) {
-		r = rg_store_take(index->store, RG_LOCK_INDEX, RG_LOCK_WAIT_MS, err);
-		if (r < 0)
-			return r;
-	}
-	r = rg_index_reopen(index, err);
-	before = index->progress.search_to;
-	if (r == ROGER_OK)
-		r = rg_index_run(index, "BEGIN IMMEDIATE", err);
-	if (r == ROGER_OK)
-		r = rg_index_load(index, err);
-	if (r == ROGER_OK)
-		r = fill_search(index, err);
-	if (r == ROGER_OK)
-		r = rg_index_run(index, "COMMIT", err);
-	if (r < 0) {
-		index->progress.search_to = before;
-		rg_index_rollback(index);
-	}
-	if (!index->in_memory)
-		rg_store_release(index->store, RG_LOCK_INDEX);
-	return r;
-}
-
-/* Find the words to match, and update the full-text table; "" if no words are asked for. */
+/* Find the words to match, and update the full-text table, for which only a text search pays; "" if
+ * no words are asked for. */
 static int words_of(struct rg_index *index, const struct rg_query *query, struct rg_buf *match,
 		    struct roger_err *err)
 {
+	const struct rg_index_progress *progress = &index->progress;
 	int tries = 0, r = ROGER_OK;
 
 	if (!query->text.length)
@@ -435,8 +407,10 @@ static int words_of(struct rg_index *index, const struct rg_query *query, struct
 	add_words(match, query->text);
 	if (match->failed)
 		return rg_fail_memory(err);
+	/* The table must exist even if there are no lines. */
 	do
-		r = refresh_search(index, err);
+		if (progress->search_to < progress->lines || !progress->search_to)
+			r = rg_index_write(index, RG_LOCK_WAIT_MS, fill_search, NULL, err);
 	while (rg_index_heals(index, &tries, &r, err));
 	return r;
 }
@@ -502,25 +476,26 @@ static int newest_first(const void *a, const void *b)
 }
 
 int rg_index_find(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
-		  struct rg_entries *ret_entries, struct roger_err *err)
+		  struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err)
 {
+	const struct rg_query all = rg_query_held_too(query);
 	struct finding finding = { .index = index, .arena = arena };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf match = { .maximum = 1 << 20 };
-	const bool both = query->anywhere && sqlite3_get_autocommit(index->db);
-	int r;
+	bool together;
+	int r = words_of(index, query, &match, err);
 
-	r = words_of(index, query, &match, err);
-	/* Ask in one transaction, so that a message that is archived meanwhile is not missed. */
-	if (r == ROGER_OK && both)
+	rg_assert(!ret_total || (!query->text.length && !query->after));
+	if (r < 0)
+		return r;
+	/* Ask in one transaction, so that a message that is archived meanwhile is not missed, and
+	 * the file is locked and checked once. */
+	together = (query->anywhere || ret_total) && sqlite3_get_autocommit(index->db);
+	if (together)
 		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
 	if (r == ROGER_OK && (!query->archived || query->anywhere))
 		r = find_in(&finding, query, &match, false, err);
 	if (r == ROGER_OK && (query->archived || query->anywhere))
 		r = find_in(&finding, query, &match, true, err);
-	if (both && index->db && !sqlite3_get_autocommit(index->db))
-		(void)rg_index_run_one(index, RG_SQL_END, NULL);
-	if (r < 0)
-		return r;
 	if (query->anywhere && finding.count)
 		qsort(finding.items, finding.count, sizeof *finding.items,
 		      query->newest ? newest_first : rg_index_compare_positions);
@@ -528,48 +503,35 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 	if (query->limit && finding.count > (size_t)query->limit)
 		finding.count = (size_t)query->limit;
 	*ret_entries = (struct rg_entries){ finding.items, finding.count };
-	return ROGER_OK;
-}
-
-struct rewrites {
-	struct rg_arena *arena;
-	struct roger_str journal;
-	struct roger_finding *items;
-	size_t count;
-};
-
-static int see_rewrite(void *context, sqlite3_stmt *row, struct roger_err *err)
-{
-	struct rewrites *found = context;
-	struct roger_finding rewrite;
-
-	if (!row) {
-		found->count = 0;
-		return ROGER_OK;
-	}
-	rewrite = (struct roger_finding){ .kind = ROGER_REWRITTEN,
-					  .file = found->journal,
-					  .line = sqlite3_column_int64(row, 0),
-					  .byte = sqlite3_column_int64(row, 1) };
-	return rg_kept(rg_arena_append(found->arena, &found->items, &found->count, &rewrite,
-				       sizeof rewrite),
-		       err);
+	if (ret_total)
+		*ret_total = (int64_t)finding.count;
+	if (r == ROGER_OK && ret_total &&
+	    (query->free_at_ms || (query->limit && *ret_total >= query->limit)))
+		r = rg_index_count(index, &all, ret_total, err);
+	if (together)
+		rg_index_finish(index);
+	return r;
 }
 
 int rg_index_rewrites(struct rg_index *index, struct roger_str journal, struct rg_arena *arena,
 		      struct roger_finding_list *ret_rewrites, struct roger_err *err)
 {
-	struct rewrites found = { .arena = arena, .journal = journal };
+	static const struct rg_index_place places[] = {
+		{ 'i', offsetof(struct roger_finding, line) },
+		{ 'i', offsetof(struct roger_finding, byte) },
+		{ 'd', offsetof(struct roger_finding, kind) },
+		{ 't', offsetof(struct roger_finding, file) },
+	};
 	struct rg_question question;
-	int r = ROGER_OK;
 
-	if (index->db) {
-		rg_question_init(&question,
-				 "SELECT DISTINCT line, offset FROM rewrites ORDER BY line");
-		r = rg_index_ask(index, &question, see_rewrite, &found, err);
-	}
-	*ret_rewrites = (struct roger_finding_list){ found.items, found.count };
-	return r;
+	*ret_rewrites = (struct roger_finding_list){ 0 };
+	if (!index->db)
+		return ROGER_OK;
+	rg_question_init(&question, "SELECT DISTINCT line, offset");
+	rg_question_number(&question, ", ?", ROGER_REWRITTEN);
+	rg_question_text(&question, ", ? FROM rewrites ORDER BY line", journal);
+	return rg_index_collect(index, &question, places, sizeof *ret_rewrites->items, arena,
+				ret_rewrites, err);
 }
 
 /* ------------------------------------------------------------- counting -- */
@@ -626,96 +588,94 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 	return rg_index_ask(index, &question, see_number, ret_count, err);
 }
 
-/* Both queries run in one transaction, so that the file is locked and checked once. */
-int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
-		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err)
-{
-	const struct rg_query all = rg_query_held_too(query);
-	int r = rg_index_run_one(index, RG_SQL_BEGIN, err);
-
-	rg_assert(!query->text.length && !query->after);
-	if (r == ROGER_OK)
-		r = rg_index_find(index, query, arena, ret_entries, err);
-	if (r == ROGER_OK)
-		*ret_total = (int64_t)ret_entries->count;
-	if (r == ROGER_OK && (query->free_at_ms || (query->limit && *ret_total >= query->limit)))
-		r = rg_index_count(index, &all, ret_total, err);
-	/* A failure may have ended the transaction already. */
-	if (!sqlite3_get_autocommit(index->db))
-		(void)rg_index_run_one(index, RG_SQL_END, NULL);
-	return r;
-}
-
 /* -------------------------------------------------------------- figures -- */
 
-/* Lists that grow by one per row. */
-struct texts {
+/* A list that grows by one item per row. */
+struct collecting {
 	struct rg_arena *arena;
-	struct roger_strs list;
-};
-struct agents {
-	struct rg_arena *arena;
-	int64_t epoch;
-	struct roger_agent *items;
-	size_t count;
+	const struct rg_index_place *places;
+	size_t item_size;
+	struct list {
+		void *items;
+		size_t count;
+	} list;
 };
 
-static int see_agent(void *context, sqlite3_stmt *row, struct roger_err *err)
+static int see_item(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	struct agents *list = context;
-	struct roger_agent *agent;
+	struct collecting *collecting = context;
+	struct list *const list = &collecting->list;
+	int column, columns;
+	bool copied = true;
+	char *item, *at;
 
 	if (!row) {
 		list->count = 0;
 		return ROGER_OK;
 	}
-	agent = rg_arena_push(list->arena, &list->items, &list->count, sizeof *agent);
-	if (!agent || !rg_arena_copy(list->arena, rg_index_column(row, 0), &agent->name))
-		return rg_fail_memory(err);
-	agent->sent = sqlite3_column_int64(row, 1);
-	agent->received = sqlite3_column_int64(row, 2);
-	agent->unread = sqlite3_column_int64(row, 3);
-	if (sqlite3_column_int64(row, 4) == list->epoch || list->epoch == 0)
-		agent->seq = sqlite3_column_int64(row, 5);
-	agent->last_sent_at_ms = sqlite3_column_int64(row, 6);
-	return ROGER_OK;
+	item = rg_arena_push(collecting->arena, &list->items, &list->count, collecting->item_size);
+	columns = sqlite3_column_count(row);
+	for (column = 0; item && copied && column < columns; column++) {
+		at = item + collecting->places[column].offset;
+		switch (collecting->places[column].kind) {
+		case 'i':
+			*(int64_t *)(void *)at = sqlite3_column_int64(row, column);
+			break;
+		case 'd':
+			*(int *)(void *)at = sqlite3_column_int(row, column);
+			break;
+		case 'b':
+			*(bool *)at = sqlite3_column_int(row, column);
+			break;
+		default:
+			copied = rg_arena_copy(collecting->arena, rg_index_column(row, column),
+					       (void *)at);
+		}
+	}
+	return rg_kept(item && copied, err);
+}
+
+int rg_index_collect(struct rg_index *index, struct rg_question *question,
+		     const struct rg_index_place *places, size_t item_size, struct rg_arena *arena,
+		     void *ret_list, struct roger_err *err)
+{
+	struct collecting collecting = { arena, places, item_size, { 0 } };
+	int r = rg_index_ask(index, question, see_item, &collecting, err);
+
+	memcpy(ret_list, &collecting.list, sizeof collecting.list);
+	return r;
+}
+
+int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
+		       struct roger_strs *ret_texts, struct roger_err *err)
+{
+	static const struct rg_index_place text = { 't', 0 };
+
+	return rg_index_collect(index, question, &text, sizeof(struct roger_str), arena, ret_texts,
+				err);
 }
 
 int rg_index_agents(struct rg_index *index, int64_t epoch, struct roger_str after, int64_t limit,
 		    struct rg_arena *arena, struct roger_agent_list *ret_agents,
 		    struct roger_err *err)
 {
-	struct agents list = { .arena = arena, .epoch = epoch };
+	static const struct rg_index_place places[] = {
+		{ 't', offsetof(struct roger_agent, name) },
+		{ 'i', offsetof(struct roger_agent, sent) },
+		{ 'i', offsetof(struct roger_agent, received) },
+		{ 'i', offsetof(struct roger_agent, unread) },
+		{ 'i', offsetof(struct roger_agent, last_sent_at_ms) },
+		{ 'i', offsetof(struct roger_agent, seq) },
+	};
 	struct rg_question question;
-	int r;
 
-	rg_question_init(&question, "SELECT name, sent, received, unread, epoch, seq, last_sent_at"
-				    " FROM agents");
+	rg_question_init(&question, "SELECT name, sent, received, unread, last_sent_at");
+	rg_question_number(&question,
+			   ", CASE WHEN ?1 IN (0, epoch) THEN seq ELSE 0 END FROM agents", epoch);
 	rg_question_text(&question, " WHERE name > ?", after);
 	rg_question_number(&question, " ORDER BY name LIMIT ?", limit ? limit : -1);
-	r = rg_index_ask(index, &question, see_agent, &list, err);
-	*ret_agents = (struct roger_agent_list){ list.items, list.count };
-	return r;
-}
-
-static int see_text(void *context, sqlite3_stmt *row, struct roger_err *err)
-{
-	struct texts *texts = context;
-
-	if (!row)
-		texts->list.count = 0;
-	return rg_kept(!row || rg_arena_add(texts->arena, &texts->list, rg_index_column(row, 0)),
-		       err);
-}
-
-int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
-		       struct roger_strs *ret_texts, struct roger_err *err)
-{
-	struct texts texts = { .arena = arena };
-	int r = rg_index_ask(index, question, see_text, &texts, err);
-
-	*ret_texts = texts.list;
-	return r;
+	return rg_index_collect(index, &question, places, sizeof *ret_agents->items, arena,
+				ret_agents, err);
 }
 
 int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
@@ -731,49 +691,30 @@ int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *are
 	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
 }
 
-struct issues {
-	struct rg_arena *arena;
-	struct rg_issue_list list;
-};
-
-static int see_issue(void *context, sqlite3_stmt *row, struct roger_err *err)
-{
-	struct issues *issues = context;
-	struct rg_issue *issue;
-	int type;
-
-	if (!row) {
-		issues->list.count = 0;
-		return ROGER_OK;
-	}
-	issue = rg_arena_push(issues->arena, &issues->list.items, &issues->list.count,
-			      sizeof *issue);
-	if (!issue || !rg_arena_copy(issues->arena, rg_index_column(row, 0), &issue->figures.issue))
-		return rg_fail_memory(err);
-	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++) {
-		issue->types[type] = sqlite3_column_int64(row, type);
-		issue->figures.messages += issue->types[type];
-	}
-	issue->figures.unread = sqlite3_column_int64(row, 5);
-	issue->figures.bytes = sqlite3_column_int64(row, 6);
-	issue->figures.archived = sqlite3_column_int64(row, 7);
-	issue->figures.oldest_at_ms = sqlite3_column_int64(row, 8);
-	issue->figures.newest_at_ms = sqlite3_column_int64(row, 9);
-	issue->agents = sqlite3_column_int64(row, 10);
-	issue->newest_pass = sqlite3_column_int64(row, 11);
-	return ROGER_OK;
-}
-
 int rg_index_measure(struct rg_index *index, struct roger_str issue, bool whole,
 		     struct rg_arena *arena, struct rg_issue_list *ret_issues,
 		     struct roger_err *err)
 {
-	struct issues issues = { .arena = arena };
+	static const struct rg_index_place places[] = {
+		{ 't', offsetof(struct rg_issue, figures.issue) },
+		{ 'i', offsetof(struct rg_issue, figures.messages) },
+		{ 'i', offsetof(struct rg_issue, types[ROGER_CONTEXT]) },
+		{ 'i', offsetof(struct rg_issue, types[ROGER_RESULT]) },
+		{ 'i', offsetof(struct rg_issue, types[ROGER_DECISION]) },
+		{ 'i', offsetof(struct rg_issue, types[ROGER_DATA]) },
+		{ 'i', offsetof(struct rg_issue, figures.unread) },
+		{ 'i', offsetof(struct rg_issue, figures.bytes) },
+		{ 'i', offsetof(struct rg_issue, figures.archived) },
+		{ 'i', offsetof(struct rg_issue, figures.oldest_at_ms) },
+		{ 'i', offsetof(struct rg_issue, figures.newest_at_ms) },
+		{ 'i', offsetof(struct rg_issue, agents) },
+		{ 'i', offsetof(struct rg_issue, newest_pass) },
+	};
 	struct rg_question question;
-	int r;
 
 	rg_question_init(&question,
-			 "SELECT issue_id, context, result, decision, data, unread, bytes,"
+			 "SELECT issue_id, context + result + decision + data AS messages,"
+			 " context, result, decision, data, unread, bytes,"
 			 " (SELECT count(*) FROM archived a WHERE a.issue_id = i.issue_id),"
 			 " (SELECT created_at FROM messages m WHERE m.issue_id = i.issue_id"
 			 " ORDER BY position LIMIT 1),"
@@ -790,92 +731,75 @@ int rg_index_measure(struct rg_index *index, struct roger_str issue, bool whole,
 	if (issue.length)
 		rg_question_text(&question, "issue_id = ?", issue);
 	else
-		rg_buf_add_text(&question.sql,
-				"context + result + decision + data > 0 ORDER BY issue_id");
-	r = rg_index_ask(index, &question, see_issue, &issues, err);
-	*ret_issues = issues.list;
-	return r;
-}
-
-/* Take the figures from counts that are kept in tables: no question reads every message. */
-static int see_figures(void *context, sqlite3_stmt *row, struct roger_err *err)
-{
-	struct roger_stats_reply *reply = context;
-
-	(void)err;
-	if (!row)
-		return ROGER_OK;
-	reply->context = sqlite3_column_int64(row, 0);
-	reply->result = sqlite3_column_int64(row, 1);
-	reply->decision = sqlite3_column_int64(row, 2);
-	reply->data = sqlite3_column_int64(row, 3);
-	reply->messages = reply->context + reply->result + reply->decision + reply->data;
-	reply->issues = sqlite3_column_int64(row, 4);
-	reply->unread = sqlite3_column_int64(row, 5);
-	reply->agents = sqlite3_column_int64(row, 6);
-	reply->oldest_at_ms = sqlite3_column_int64(row, 7);
-	reply->newest_at_ms = sqlite3_column_int64(row, 8);
-	return ROGER_OK;
+		rg_buf_add_text(&question.sql, "messages > 0 ORDER BY issue_id");
+	return rg_index_collect(index, &question, places, sizeof *ret_issues->items, arena,
+				ret_issues, err);
 }
 
 int rg_index_figures(struct rg_index *index, struct roger_stats_reply *reply, struct roger_err *err)
 {
-	struct rg_question question;
+	int64_t found[9];
+	int tries = 0, r;
+	bool there;
 
+	do
+		r = rg_index_look_up(index, RG_SQL_FIGURES_GET, found, 9, &there, err, "");
+	while (rg_index_heals(index, &tries, &r, err));
 	reply->strays = index->progress.strays;
 	reply->journal_lines = index->progress.lines;
 	reply->archived = index->progress.archived;
-	rg_question_init(&question,
-			 "SELECT * FROM (SELECT sum(context), sum(result), sum(decision),"
-			 " sum(data), sum(context + result + decision + data > 0) FROM issues),"
-			 " (SELECT sum(unread), count(*) FROM agents),"
-			 " (SELECT min(created_at) FROM messages),"
-			 " (SELECT max(created_at) FROM messages)");
-	return rg_index_ask(index, &question, see_figures, reply, err);
-}
-
-static int see_sequence(void *context, sqlite3_stmt *row, struct roger_err *err)
-{
-	struct rg_sequence *sequence = context;
-	int64_t epoch = sequence->epoch;
-
-	if (!row) {
-		rg_sequence_renew(sequence);
-		sequence->epoch = epoch;
-		return ROGER_OK;
-	}
-	if (rg_index_column(row, 1).length)
-		return rg_sequence_see(sequence, rg_index_column(row, 0), rg_index_column(row, 1),
-				       sqlite3_column_int64(row, 2), err);
-	return rg_sequence_count(sequence, rg_index_column(row, 0), sqlite3_column_int64(row, 2),
-				 err);
+	reply->context = found[0];
+	reply->result = found[1];
+	reply->decision = found[2];
+	reply->data = found[3];
+	reply->messages = found[0] + found[1] + found[2] + found[3];
+	reply->issues = found[4];
+	reply->unread = found[5];
+	reply->agents = found[6];
+	reply->oldest_at_ms = found[7];
+	reply->newest_at_ms = found[8];
+	return r;
 }
 
 int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
 		      struct roger_err *err)
 {
+	static const struct rg_index_place places[] = {
+		{ 't', offsetof(struct rg_number, reader) },
+		{ 't', offsetof(struct rg_number, sender) },
+		{ 'i', offsetof(struct rg_number, seq) },
+	};
+	struct {
+		const struct rg_number *items;
+		size_t count;
+	} list;
 	struct rg_question question;
+	size_t i;
+	int r;
 
 	rg_question_init(&question, "");
 	rg_question_number(&question,
-			   "SELECT name, '', seq FROM agents WHERE epoch = ?1 AND seq > 0 UNION ALL"
+			   "SELECT '', name, seq FROM agents WHERE epoch = ?1 AND seq > 0 UNION ALL"
 			   " SELECT reader, sender, seq FROM last_seen WHERE epoch = ?1",
 			   epoch);
-	return rg_index_ask(index, &question, see_sequence, sequence, err);
+	r = rg_index_collect(index, &question, places, sizeof *list.items, sequence->memory, &list,
+			     err);
+	for (i = 0; r == ROGER_OK && i < list.count; i++)
+		r = rg_sequence_see(sequence, list.items[i].reader, list.items[i].sender,
+				    list.items[i].seq, err);
+	return r;
 }
 
 int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,
 			     struct roger_str sender, int64_t epoch, int64_t *ret_number,
 			     struct roger_err *err)
 {
-	struct rg_question question;
+	int tries = 0, r;
+	bool there;
 
-	rg_question_init(&question, "SELECT max(seq) FROM (SELECT seq FROM last_seen");
-	rg_question_text(&question, " WHERE reader = ?1", reader);
-	rg_question_text(&question, " AND sender = ?2", sender);
-	rg_question_number(&question,
-			   " AND epoch = ?3 UNION ALL SELECT seq FROM edges"
-			   " WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)",
-			   epoch);
-	return rg_index_ask(index, &question, see_number, ret_number, err);
+	do
+		r = rg_index_look_up(index, RG_SQL_ACCEPTED_GET, ret_number, 1, &there, err, "tti",
+				     reader, sender, epoch);
+	while (rg_index_heals(index, &tries, &r, err));
+	return r;
 }

@@ -5,8 +5,8 @@
  * the pieces of SQL that several share).
  */
 RG_STATEMENT(PROGRESS_GET,
-	     "SELECT offset, lines, strays, archived, last_offset, last_length, last_hash,"
-	     " search_to, seed_to, seed_at, key, rewrites, version, altered, strange"
+	     "SELECT version, offset, lines, strays, archived, last_offset, last_length, last_hash,"
+	     " search_to, seed_to, seed_at, key, rewrites, altered, strange"
 	     " FROM progress")
 RG_STATEMENT(PROGRESS_SET,
 	     "UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
@@ -69,6 +69,15 @@ RG_STATEMENT(BOX_GET, STATE " FROM messages m INDEXED BY messages_mailbox" STATE
 			    " WHERE m.to_phase = ?1 AND m.read = 0 AND m.position > ?2"
 			    " ORDER BY m.position LIMIT ?3")
 RG_STATEMENT(UNREAD_GET, "SELECT unread FROM agents WHERE name = ?1")
+RG_STATEMENT(ACCEPTED_GET,
+	     "SELECT max(seq) FROM (SELECT seq FROM last_seen"
+	     " WHERE reader = ?1 AND sender = ?2 AND epoch = ?3 UNION ALL SELECT seq FROM edges"
+	     " WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)")
+RG_STATEMENT(FIGURES_GET,
+	     "SELECT * FROM (SELECT sum(context), sum(result), sum(decision), sum(data),"
+	     " sum(context + result + decision + data > 0) FROM issues),"
+	     " (SELECT sum(unread), count(*) FROM agents),"
+	     " (SELECT min(created_at) FROM messages), (SELECT max(created_at) FROM messages)")
 RG_STATEMENT(EVENT_ADD,
 	     "INSERT INTO event(log, kind, at, line, byte, flags, number, open, detail, file,"
 	     " since, outcome, before, bytes, of, actor, peer, key)"

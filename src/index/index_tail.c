@@ -92,8 +92,8 @@ int rg_index_tail_look(struct rg_index *index, struct roger_err *err)
 
 static void finish_look(struct rg_index *index)
 {
-	if (index->tail.looking && index->db && !sqlite3_get_autocommit(index->db))
-		(void)rg_index_run_one(index, RG_SQL_END, NULL);
+	if (index->tail.looking)
+		rg_index_finish(index);
 	index->tail.looking = false;
 }
 
