@@ -707,26 +707,20 @@ int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct ro
 
 static enum roger_finding_kind kind_of(const struct roger_damage *damage)
 {
-	switch ((enum roger_damage_kind)damage->kind) {
-	case ROGER_DAMAGE_SHORTER:
-		return ROGER_TRUNCATED;
-	case ROGER_DAMAGE_GONE:
-	case ROGER_DAMAGE_REMOVED:
-		return ROGER_MISSING;
-	case ROGER_DAMAGE_UNREADABLE:
-		return ROGER_UNREADABLE;
-	case ROGER_DAMAGE_GAP:
-		return ROGER_TORN;
-	case ROGER_DAMAGE_REWRITTEN:
-		return ROGER_REWRITTEN;
-	case ROGER_DAMAGE_STRAY:
-	case ROGER_DAMAGE_INVALID:
-		return ROGER_STRAY;
-	case ROGER_DAMAGE_ALTERED:
-	case ROGER_DAMAGE_OTHER:
-		break;
-	}
-	return ROGER_ALTERED;
+	static const enum roger_finding_kind kinds[] = {
+		[ROGER_DAMAGE_ALTERED] = ROGER_ALTERED,
+		[ROGER_DAMAGE_SHORTER] = ROGER_TRUNCATED,
+		[ROGER_DAMAGE_OTHER] = ROGER_ALTERED,
+		[ROGER_DAMAGE_GONE] = ROGER_MISSING,
+		[ROGER_DAMAGE_UNREADABLE] = ROGER_UNREADABLE,
+		[ROGER_DAMAGE_REMOVED] = ROGER_MISSING,
+		[ROGER_DAMAGE_REWRITTEN] = ROGER_REWRITTEN,
+		[ROGER_DAMAGE_STRAY] = ROGER_STRAY,
+		[ROGER_DAMAGE_INVALID] = ROGER_STRAY,
+		[ROGER_DAMAGE_GAP] = ROGER_TORN,
+	};
+
+	return kinds[damage->kind];
 }
 
 bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine)

@@ -114,25 +114,14 @@ static bool is_within(const struct roger_event *event, int64_t since_ms, int64_t
 	return event->at_ms >= since_ms && (!until_ms || event->at_ms < until_ms);
 }
 
-/* The size rg_arena_push() would have chosen, so that more can be added. */
-static size_t room_for(size_t count)
-{
-	size_t room = 1;
-
-	while (room < count)
-		room *= 2;
-	return room;
-}
-
 int rg_history_arrange(struct rg_history *history, int64_t since_ms, int64_t until_ms,
 		       struct roger_err *err)
 {
 	struct placed *order = rg_arena_room(history->arena, history->count * sizeof *order);
-	struct rg_event *items =
-		rg_arena_get(history->arena, room_for(history->count) * sizeof *items);
+	struct rg_history arranged = { .arena = history->arena };
 	size_t count = 0, i;
 
-	if (!order || !items)
+	if (!order)
 		return rg_fail_memory(err);
 	for (i = 0; i < history->count; i++)
 		if (is_within(&history->items[i].said, since_ms, until_ms))
@@ -140,9 +129,10 @@ int rg_history_arrange(struct rg_history *history, int64_t since_ms, int64_t unt
 	if (count)
 		place_all(order, count);
 	for (i = 0; i < count; i++)
-		items[i] = *order[i].event;
-	history->items = items;
-	history->count = count;
+		if (!rg_arena_append(arranged.arena, &arranged.items, &arranged.count,
+				     order[i].event, sizeof *order[i].event))
+			return rg_fail_memory(err);
+	*history = arranged;
 	return ROGER_OK;
 }
 

@@ -293,9 +293,11 @@ static int compare_objects(uint64_t key, const struct roger_field *field, struct
 	return r;
 }
 
-int rg_message_compare(uint64_t key, const struct roger_message *first, struct roger_message *later,
-		       struct rg_arena *arena, struct rg_rewrites *ret_rewrites,
-		       struct roger_err *err)
+/* Compare a later line with the first one of its id, then complete it.  A member that the later
+ * line lacks (pass: -1) is not a rewrite; one that it adds is, unless roger does not know it. */
+static int compare_messages(uint64_t key, const struct roger_message *first,
+			    struct roger_message *later, struct rg_arena *arena,
+			    struct rg_rewrites *ret_rewrites, struct roger_err *err)
 {
 	const struct roger_field *field;
 	struct roger_str unknown = later->unknown;
@@ -340,7 +342,7 @@ int rg_message_read_later(uint64_t key, struct roger_str first_line, struct roge
 	if (rg_json_kind(rg_json_member(rg_json_root(json), "run_counter")) == RG_JSON_NULL)
 		later.pass = -1;
 	*ret_message = later;
-	return rg_message_compare(key, &first, ret_message, arena, ret_rewrites, err);
+	return compare_messages(key, &first, ret_message, arena, ret_rewrites, err);
 }
 
 void rg_message_print(const struct roger_message *message, struct rg_buf *out,
@@ -367,38 +369,33 @@ void rg_message_print_number(int64_t seq, int64_t epoch, struct rg_buf *out)
 	rg_buf_add_int(out, epoch);
 }
 
-int rg_message_check_content(struct roger_str content, int64_t chars_max, struct roger_err *err)
+static int check_text(const char *member, struct roger_str text, int64_t chars_max,
+		      const char *counted, const char *advice, struct roger_err *err)
 {
 	size_t chars;
 
+	if (!rg_utf8_count(text, &chars))
+		return rg_fail_member(err, ROGER_EDATA, member,
+				      "%s: expected valid UTF-8 without NUL", member);
+	if ((int64_t)chars <= chars_max)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, member,
+			      "%s: expected at most %lld characters%s, found %zu%s", member,
+			      (long long)chars_max, counted, chars, advice);
+}
+
+int rg_message_check_content(struct roger_str content, int64_t chars_max, struct roger_err *err)
+{
 	if (content.length == 0)
 		return rg_fail_member(err, ROGER_EDATA, "content",
 				      "content: expected some text, found none");
-	if (!rg_utf8_count(content, &chars))
-		return rg_fail_member(err, ROGER_EDATA, "content",
-				      "content: expected valid UTF-8 without NUL");
-	if ((int64_t)chars > chars_max)
-		return rg_fail_member(
-			err, ROGER_EDATA, "content",
-			"content: expected at most %lld characters, found %zu; send a file's "
-			"path, or raise size_limits.max_content_length",
-			(long long)chars_max, chars);
-	return ROGER_OK;
+	return check_text("content", content, chars_max, "",
+			  "; send a file's path, or raise size_limits.max_content_length", err);
 }
 
 int rg_message_check_metadata(struct roger_str metadata, int64_t chars_max, struct roger_err *err)
 {
-	size_t chars;
-
-	if (!rg_utf8_count(metadata, &chars))
-		return rg_fail_member(err, ROGER_EDATA, "metadata",
-				      "metadata: expected valid UTF-8 without NUL");
-	if ((int64_t)chars > chars_max)
-		return rg_fail_member(
-			err, ROGER_EDATA, "metadata",
-			"metadata: expected at most %lld characters as JSON text, found %zu",
-			(long long)chars_max, chars);
-	return ROGER_OK;
+	return check_text("metadata", metadata, chars_max, " as JSON text", "", err);
 }
 
 /* The first invisible character, or 0: two keys that look the same must be the same. */

@@ -27,7 +27,7 @@ RG_CHECKED int rg_message_read_within(struct roger_str line, struct rg_arena *ar
 RG_CHECKED bool rg_message_skim(struct roger_str line, struct roger_message *ret_message);
 
 /* A keyed hash over what no later line may change.  If it is equal for two lines of an id, the
- * later one rewrites and lacks nothing; else rg_message_compare() finds out what. */
+ * later one rewrites and lacks nothing; else rg_message_read_later() finds out what. */
 uint64_t rg_message_hash(uint64_t key, const struct roger_message *message);
 
 /* Copy what the message is, and lasting state that the later line lacks, from the first line. */
@@ -48,13 +48,8 @@ struct rg_rewrites {
 	size_t count;
 };
 
-/* Compare a later line with the first one of its id, then call rg_message_follow().  A member that
- * the later line lacks (pass: -1) is not a rewrite; one that it adds is, unless roger does not know
- * it. */
-RG_CHECKED int rg_message_compare(uint64_t key, const struct roger_message *first,
-				  struct roger_message *later, struct rg_arena *arena,
-				  struct rg_rewrites *ret_rewrites, struct roger_err *err);
-/* Read the two lines, and compare them.  The message is in arena, and the lines must outlive it. */
+/* Read the two lines, compare them, and complete the later one (rg_message_follow()).  The message
+ * is in arena, and the lines must outlive it. */
 RG_CHECKED int rg_message_read_later(uint64_t key, struct roger_str first_line,
 				     struct roger_str line, struct rg_arena *arena,
 				     struct roger_message *ret_message,

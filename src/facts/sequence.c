@@ -43,12 +43,6 @@ static struct rg_number *find_number(const struct rg_sequence *sequence,
 
 /* ---------------------------------------------------------------- rules -- */
 
-/* Judge a number within one epoch: the rule of seed 002, "Receiving". */
-static enum rg_freshness judge_number(int64_t last_seen, int64_t number)
-{
-	return number > last_seen ? RG_FRESH : RG_STALE;
-}
-
 enum rg_freshness rg_sequence_judge(const struct rg_sequence *sequence, struct roger_str reader,
 				    struct roger_str sender, int64_t epoch, int64_t number)
 {
@@ -58,7 +52,7 @@ enum rg_freshness rg_sequence_judge(const struct rg_sequence *sequence, struct r
 		return RG_STALE;
 	if (epoch > sequence->epoch)
 		return RG_RESET;
-	return judge_number(rg_sequence_seen(sequence, reader, sender), number);
+	return number > rg_sequence_seen(sequence, reader, sender) ? RG_FRESH : RG_STALE;
 }
 
 int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str reader,
@@ -68,11 +62,6 @@ int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str re
 		find_number(sequence, &(struct rg_number){ .reader = reader, .sender = sender });
 
 	return seen ? seen->seq : 0;
-}
-
-int64_t rg_sequence_counted(const struct rg_sequence *sequence, struct roger_str agent)
-{
-	return rg_sequence_seen(sequence, RG_STR(""), agent);
 }
 
 void rg_sequence_renew(struct rg_sequence *sequence)
@@ -176,74 +165,40 @@ static void sequence_freep(struct rg_sequence **sequence)
 	*sequence = rg_sequence_free(*sequence);
 }
 
-/* Check a name and its number; member is counters or lastSeen. */
-static int check_pair(const char *member, struct roger_str name, const struct rg_value *value,
-		      int64_t *ret_number, struct roger_err *err)
+/* Append numbers in the document's order: those of a reader ("": the counters) or, nested, those of
+ * all readers, each in an object of its own. */
+static int read_numbers(struct rg_sequence *sequence, const char *member, bool nested,
+			struct roger_str reader, const struct rg_value *object,
+			struct roger_err *err)
 {
-	int64_t number;
-	int r;
-
-	r = rg_name_check(member, name, err);
-	if (r < 0)
-		return r;
-	if (!rg_json_int(value, &number) || number < 0 || number > RG_SEQ_MAX)
-		return rg_fail_member(err, ROGER_EDATA, member,
-				      "%s: expected a whole number from 0 to %lld for '%.*s'",
-				      member, (long long)RG_SEQ_MAX, RG_STR_ARGS(name));
-	*ret_number = number;
-	return ROGER_OK;
-}
-
-static int expected_object(const char *member, struct roger_err *err)
-{
-	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
-}
-
-/* Append the numbers that a reader has seen, in the document's order; reader "": the counters. */
-static int read_numbers(struct rg_sequence *sequence, struct roger_str reader,
-			const struct rg_value *object, struct roger_err *err)
-{
-	const char *const member = reader.length ? "lastSeen" : "counters";
 	struct rg_number number = { .reader = reader };
 	const struct rg_value *value = NULL;
 	size_t i = 0;
-	int r;
+	int r = ROGER_OK;
 
 	if (rg_json_kind(object) != RG_JSON_OBJECT)
-		return expected_object(member, err);
-	while (rg_json_next(object, &i, &number.sender, &value)) {
-		r = check_pair(member, number.sender, value, &number.seq, err);
+		return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
+	while (r == ROGER_OK && rg_json_next(object, &i, &number.sender, &value)) {
+		r = rg_name_check(member, number.sender, err);
 		if (r < 0)
 			return r;
-		if (!rg_arena_copy(sequence->memory, number.sender, &number.sender) ||
-		    !rg_arena_append(sequence->memory, &sequence->numbers, &sequence->count,
-				     &number, sizeof number))
+		if (!rg_arena_copy(sequence->memory, number.sender, &number.sender))
 			return rg_fail_memory(err);
+		if (nested) {
+			r = read_numbers(sequence, member, false, number.sender, value, err);
+			continue;
+		}
+		if (!rg_json_int(value, &number.seq) || number.seq < 0 || number.seq > RG_SEQ_MAX)
+			return rg_fail_member(err, ROGER_EDATA, member,
+					      "%s: expected a whole number from 0 to %lld for "
+					      "'%.*s'",
+					      member, (long long)RG_SEQ_MAX,
+					      RG_STR_ARGS(number.sender));
+		r = rg_kept(rg_arena_append(sequence->memory, &sequence->numbers, &sequence->count,
+					    &number, sizeof number),
+			    err);
 	}
-	return ROGER_OK;
-}
-
-static int read_seen(struct rg_sequence *sequence, const struct rg_value *object,
-		     struct roger_err *err)
-{
-	const struct rg_value *value = NULL;
-	struct roger_str name, reader;
-	size_t i = 0;
-	int r;
-
-	if (rg_json_kind(object) != RG_JSON_OBJECT)
-		return expected_object("lastSeen", err);
-	while (rg_json_next(object, &i, &name, &value)) {
-		r = rg_name_check("lastSeen", name, err);
-		if (r < 0)
-			return r;
-		if (!rg_arena_copy(sequence->memory, name, &reader))
-			return rg_fail_memory(err);
-		r = read_numbers(sequence, reader, value, err);
-		if (r < 0)
-			return r;
-	}
-	return ROGER_OK;
+	return r;
 }
 
 static int read_epoch(struct rg_sequence *sequence, const struct rg_value *value,
@@ -280,9 +235,9 @@ static int read_member(struct rg_sequence *sequence, struct roger_str key,
 		       const struct rg_value *value, struct rg_buf *unknown, struct roger_err *err)
 {
 	if (rg_str_is(key, "counters"))
-		return read_numbers(sequence, RG_STR(""), value, err);
+		return read_numbers(sequence, "counters", false, RG_STR(""), value, err);
 	if (rg_str_is(key, "lastSeen"))
-		return read_seen(sequence, value, err);
+		return read_numbers(sequence, "lastSeen", true, RG_STR(""), value, err);
 	if (rg_str_is(key, "epoch"))
 		return read_epoch(sequence, value, err);
 	if (rg_str_is(key, "journal") && read_journal(sequence, value))

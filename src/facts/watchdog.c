@@ -277,35 +277,35 @@ static int fail_contradiction(const char *member, const char *what, struct roger
 static int check_receipts(const struct roger_run *run, const struct rg_receipts *receipts,
 			  struct roger_err *err)
 {
-	if (!receipts->dispatched_ms)
-		return fail_contradiction("dispatchAt", "empty", err);
-	if (!run->status_updated_at.length)
-		return fail_contradiction("statusUpdatedAt", "empty", err);
-	if (receipts->expected_by_ms < receipts->dispatched_ms)
-		return fail_contradiction("expectedBy", "is before dispatchAt", err);
-	if (receipts->completed_ms && receipts->completed_ms < receipts->dispatched_ms)
-		return fail_contradiction("completionReceivedAt", "is before dispatchAt", err);
-	if (receipts->forwarded && !receipts->completed_ms)
-		return fail_contradiction("forwardedToMain",
-					  "is true without a completion receipt, which contradicts",
-					  err);
-	if (run->source.length && !receipts->completed_ms)
-		return fail_contradiction("resultSource", "is set without a completion receipt",
-					  err);
-	if (receipts->completed_ms && !run->source.length)
-		return fail_contradiction("resultSource", "is missing beside a completion receipt",
-					  err);
-	if (run->evidence.length && !receipts->forwarded)
-		return fail_contradiction("forwardEvidence", "is set, but forwardedToMain is false",
-					  err);
-	if (receipts->recoveries && !receipts->last_recovery_ms)
-		return fail_contradiction("lastRecoveryAt",
-					  "is missing beside recoveryAttemptCount", err);
-	if (receipts->last_recovery_ms && !receipts->recoveries)
-		return fail_contradiction("recoveryAttemptCount", "is 0 beside lastRecoveryAt",
-					  err);
-	if (receipts->last_recovery_ms && receipts->last_recovery_ms < receipts->dispatched_ms)
-		return fail_contradiction("lastRecoveryAt", "is before dispatchAt", err);
+	const int64_t began = receipts->dispatched_ms, ended = receipts->completed_ms,
+		      recovered = receipts->last_recovery_ms;
+	const struct {
+		bool broken;
+		const char *member, *what;
+	} rules[] = {
+		{ !began, "dispatchAt", "empty" },
+		{ !run->status_updated_at.length, "statusUpdatedAt", "empty" },
+		{ receipts->expected_by_ms < began, "expectedBy", "is before dispatchAt" },
+		{ ended && ended < began, "completionReceivedAt", "is before dispatchAt" },
+		{ receipts->forwarded && !ended, "forwardedToMain",
+		  "is true without a completion receipt, which contradicts" },
+		{ run->source.length && !ended, "resultSource",
+		  "is set without a completion receipt" },
+		{ ended && !run->source.length, "resultSource",
+		  "is missing beside a completion receipt" },
+		{ run->evidence.length && !receipts->forwarded, "forwardEvidence",
+		  "is set, but forwardedToMain is false" },
+		{ receipts->recoveries && !recovered, "lastRecoveryAt",
+		  "is missing beside recoveryAttemptCount" },
+		{ recovered && !receipts->recoveries, "recoveryAttemptCount",
+		  "is 0 beside lastRecoveryAt" },
+		{ recovered && recovered < began, "lastRecoveryAt", "is before dispatchAt" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (rules[i].broken)
+			return fail_contradiction(rules[i].member, rules[i].what, err);
 	return ROGER_OK;
 }
 
@@ -319,24 +319,25 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 		.extensions = run->extensions,
 		.settled = run->settled_at.length > 0,
 	};
-	int64_t updated_ms, heartbeat_ms, settled_ms;
-	int r;
+	int64_t unused;
+	const struct {
+		const char *member;
+		struct roger_str text;
+		int64_t *ret_ms;
+	} instants[] = {
+		{ "dispatchAt", run->dispatched_at, &receipts.dispatched_ms },
+		{ "expectedBy", run->expected_by, &receipts.expected_by_ms },
+		{ "completionReceivedAt", run->completed_at, &receipts.completed_ms },
+		{ "statusUpdatedAt", run->status_updated_at, &unused },
+		{ "heartbeatAt", run->heartbeat_at, &unused },
+		{ "lastRecoveryAt", run->last_recovery_at, &receipts.last_recovery_ms },
+		{ "settledAt", run->settled_at, &unused },
+	};
+	size_t i;
+	int r = ROGER_OK;
 
-	r = read_instant("dispatchAt", run->dispatched_at, &receipts.dispatched_ms, err);
-	if (r == ROGER_OK)
-		r = read_instant("expectedBy", run->expected_by, &receipts.expected_by_ms, err);
-	if (r == ROGER_OK)
-		r = read_instant("completionReceivedAt", run->completed_at, &receipts.completed_ms,
-				 err);
-	if (r == ROGER_OK)
-		r = read_instant("statusUpdatedAt", run->status_updated_at, &updated_ms, err);
-	if (r == ROGER_OK)
-		r = read_instant("heartbeatAt", run->heartbeat_at, &heartbeat_ms, err);
-	if (r == ROGER_OK)
-		r = read_instant("lastRecoveryAt", run->last_recovery_at,
-				 &receipts.last_recovery_ms, err);
-	if (r == ROGER_OK)
-		r = read_instant("settledAt", run->settled_at, &settled_ms, err);
+	for (i = 0; r == ROGER_OK && i < sizeof instants / sizeof *instants; i++)
+		r = read_instant(instants[i].member, instants[i].text, instants[i].ret_ms, err);
 	if (r == ROGER_OK)
 		r = check_receipts(run, &receipts, err);
 	if (r < 0)

@@ -432,7 +432,9 @@ static int fill_index(struct rg_index *index, uint64_t end, struct roger_err *er
 
 	rg_assert(index->db && !index->bulk);
 	index->bulk = true;
-	r = rg_index_run(index, "BEGIN", err);
+	r = rg_altered_load(index->store, &index->altered, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "BEGIN", err);
 	if (r == ROGER_OK)
 		r = make_tables(index, err);
 	if (r == ROGER_OK)
@@ -463,8 +465,6 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 	index->full = false;
 	index->turn = index->store->turn;
 	r = open_db(index, ":memory:", usual_settings, err);
-	if (r == ROGER_OK)
-		r = rg_altered_load(index->store, &index->altered, err);
 	if (r == ROGER_OK)
 		r = fill_index(index, end, err);
 	/* A half filled index must not answer. */
@@ -566,8 +566,10 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	rg_index_leave(index);
 	index->turn = index->store->turn;
+	r = rg_index_file_find(index, index->name, &inode, err);
 	/* Accept an index of any version. */
-	r = rg_index_file_check(index, index->path, "roger index ", index->name, err);
+	if (r == ROGER_OK)
+		r = rg_index_file_check(index, index->path, "roger index ", index->name, err);
 	if (r == ROGER_OK)
 		r = rg_index_file_begin(index, index->name, fresh, err);
 	if (r < 0)
@@ -708,8 +710,7 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 		return r;
 	if (index->lost)
 		tell_lost(index);
-	r = rg_altered_load(index->store, &index->altered, err);
-	return r < 0 ? r : rebuild_file(index, end, err);
+	return rebuild_file(index, end, err);
 }
 
 void rg_index_bring_seed_up(struct rg_index *index)
@@ -721,16 +722,25 @@ void rg_index_bring_seed_up(struct rg_index *index)
 	}
 }
 
-uint64_t rg_index_peek(struct rg_index *index)
+int rg_index_look(struct rg_index *index, bool *ret_valid, struct roger_err *err)
 {
 	uint64_t inode;
-	bool valid = false;
+	int r = rg_index_file_find(index, index->name, &inode, err);
 
-	if (index->in_memory || rg_index_file_find(index, index->name, &inode, NULL) < 0 || !inode)
-		return 0;
-	if (use_file(index, inode, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
-		return 0;
-	return rg_index_end(index);
+	*ret_valid = false;
+	if (r < 0 || !inode)
+		return r;
+	r = use_file(index, inode, err);
+	return r < 0 ? r : load_progress(index, ret_valid, err);
+}
+
+uint64_t rg_index_peek(struct rg_index *index)
+{
+	bool valid;
+
+	return !index->in_memory && rg_index_look(index, &valid, NULL) == ROGER_OK && valid
+		       ? rg_index_end(index)
+		       : 0;
 }
 
 /* Is messages.db out of date, and may it be updated now?  Usually it is updated after an answer, so
@@ -770,7 +780,6 @@ static int serve_others(struct rg_index *index, struct roger_err *err)
 static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_t wait_ms,
 		      struct roger_err *err)
 {
-	uint64_t inode;
 	int r;
 
 	/* A process that holds the lock for long is building the index: do not wait for that. */
@@ -782,15 +791,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	if (r < 0)
 		return r;
 	index->in_memory = false;
-	if (rebuild) {
-		r = rg_index_file_find(index, index->name, &inode, err);
-		if (r == ROGER_OK)
-			r = rg_altered_load(index->store, &index->altered, err);
-		if (r == ROGER_OK)
-			r = rebuild_file(index, end, err);
-	} else {
-		r = refresh_file(index, end, err);
-	}
+	r = rebuild ? rebuild_file(index, end, err) : refresh_file(index, end, err);
 	if (r == ROGER_OK)
 		r = serve_others(index, err);
 	rg_store_release(index->store, RG_LOCK_INDEX);
@@ -1032,9 +1033,7 @@ int rg_index_rebuild(struct rg_index *index, uint64_t end, const struct rg_log_f
 		return r;
 	index->in_memory = false;
 	index->told = told;
-	r = rg_altered_load(index->store, &index->altered, err);
-	if (r == ROGER_OK)
-		r = rebuild_file(index, end, err);
+	r = rebuild_file(index, end, err);
 	index->told = NULL;
 	if (r == ROGER_OK)
 		r = make_seed(index, err);

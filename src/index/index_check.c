@@ -29,8 +29,11 @@ static const struct {
 	{ "rows of replies", "SELECT count(*) FROM replies" },
 	{ "rows and numbers of last_seen", "SELECT coalesce(sum(seq + 1), 0) FROM last_seen" },
 	{ "rows and numbers of edges", "SELECT coalesce(sum(seq + 1), 0) FROM edges" },
-	/* Added up by read_states(). */
-	{ "a message has another line or state than in the journal", NULL, true },
+	/* Added up by see_state(). */
+	{ "a message has another line or state than in the journal",
+	  "SELECT id, position, line, read FROM messages"
+	  " UNION ALL SELECT id, position, 0, read FROM archived",
+	  true },
 	{ "messages of agents are counted otherwise",
 	  "SELECT count(*), 1, from_phase FROM messages GROUP BY from_phase"
 	  " UNION ALL SELECT count(*), 2, to_phase FROM messages GROUP BY to_phase"
@@ -63,80 +66,62 @@ static const struct {
 };
 
 struct rg_index_checking {
-	struct rg_index *index;
-	sqlite3 *db;
-	struct rg_index_vfs vfs;
+	struct rg_index *index; /* a handle of its own */
 	struct rg_index_sums sums;
 	int64_t table_end; /* what messages.db has read; -1: it cannot be compared */
 	uint64_t key;
-	bool valid; /* the index is of this version and boot */
+	bool valid;   /* the index is of this version and boot */
+	bool hashed;  /* the rule that is read now is */
+	uint64_t sum; /* of its rows so far */
 	int result, table_result;
 	bool threaded;
 	int code; /* SQLite's code if it failed */
 	pthread_t thread;
 };
 
-static int prepare_statement(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
+static int see_figure(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	return sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK ? ROGER_OK : ROGER_EIO;
-}
-
-static int read_states(struct rg_index_checking *checking)
-{
-	uint64_t sum = 0;
-	sqlite3_stmt *get;
-	int step, r;
-
-	r = prepare_statement(checking->db,
-			      "SELECT id, position, line, read FROM messages"
-			      " UNION ALL SELECT id, position, 0, read FROM archived",
-			      &get);
-	if (r < 0)
-		return r;
-	while ((step = sqlite3_step(get)) == SQLITE_ROW) {
-		const struct roger_str id = rg_index_column(get, 0);
-
-		sum += rg_index_state(rg_hash(checking->key, id.data, id.length),
-				      sqlite3_column_int64(get, 1), sqlite3_column_int64(get, 2),
-				      sqlite3_column_int(get, 3));
-	}
-	sqlite3_finalize(get);
-	checking->sums.all[RG_RULE_STATES] = (int64_t)sum;
-	return step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
-}
-
-static uint64_t figure_of(const struct rg_index_checking *checking, sqlite3_stmt *get, bool hashed)
-{
-	const uint64_t number = (uint64_t)sqlite3_column_int64(get, 0);
+	struct rg_index_checking *checking = context;
+	uint64_t number = (uint64_t)sqlite3_column_int64(row, 0);
 	struct roger_str name;
 
-	if (!hashed)
-		return number;
-	name = rg_index_column(get, 2);
-	return number * rg_hash(checking->key + (uint64_t)sqlite3_column_int64(get, 1), name.data,
-				name.length);
+	(void)err;
+	if (checking->hashed) {
+		name = rg_index_column(row, 2);
+		number *= rg_hash(checking->key + (uint64_t)sqlite3_column_int64(row, 1), name.data,
+				  name.length);
+	}
+	checking->sum += number;
+	return ROGER_OK;
+}
+
+static int see_state(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct rg_index_checking *checking = context;
+	const struct roger_str id = rg_index_column(row, 0);
+
+	(void)err;
+	checking->sum += rg_index_state(rg_hash(checking->key, id.data, id.length),
+					sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2),
+					sqlite3_column_int(row, 3));
+	return ROGER_OK;
 }
 
 static int read_rules(struct rg_index_checking *checking)
 {
-	sqlite3_stmt *get;
-	uint64_t sum;
-	int i, step, r;
+	struct rg_question question;
+	int i, r = ROGER_OK;
 
-	for (i = 0; i < RG_RULES; i++) {
-		if (!rules[i].select)
-			continue;
-		r = prepare_statement(checking->db, rules[i].select, &get);
-		if (r < 0)
-			return r;
-		for (sum = 0; (step = sqlite3_step(get)) == SQLITE_ROW;)
-			sum += figure_of(checking, get, rules[i].hashed);
-		sqlite3_finalize(get);
-		checking->sums.all[i] = (int64_t)sum;
-		if (step != SQLITE_DONE)
-			return ROGER_EIO;
+	for (i = 0; r == ROGER_OK && i < RG_RULE_TABLE; i++) {
+		checking->hashed = rules[i].hashed;
+		checking->sum = 0;
+		rg_question_init(&question, rules[i].select);
+		r = rg_index_ask_once(checking->index, &question,
+				      i == RG_RULE_STATES ? see_state : see_figure, checking, NULL);
+		rg_question_deinit(&question);
+		checking->sums.all[i] = (int64_t)checking->sum;
 	}
-	return read_states(checking);
+	return r;
 }
 
 /* The thread: reads all figures.  Ends the transaction early, so that writers wait less. */
@@ -146,53 +131,39 @@ static void *check_rows(void *context)
 
 	if (checking->result == ROGER_OK && checking->valid)
 		checking->result = read_rules(checking);
-	checking->code = sqlite3_errcode(checking->db);
-	sqlite3_exec(checking->db, "ROLLBACK", NULL, NULL, NULL);
+	checking->code = sqlite3_errcode(checking->index->db) & 0xff;
+	rg_index_finish(checking->index);
 	checking->table_result =
 		rg_index_seed_check(checking->index, &checking->table_end, &checking->sums);
 	return NULL;
 }
 
-static int begin_check(struct rg_index_checking *checking, const struct rg_index *index)
+static int begin_check(struct rg_index_checking *checking)
 {
-	sqlite3_stmt *get;
-	int step;
+	struct rg_index *index = checking->index;
+	int r = rg_index_look(index, &checking->valid, NULL);
 
-	checking->vfs = (struct rg_index_vfs){ 0 };
-	rg_index_file_settings(index, &checking->vfs, false);
-	if (rg_index_vfs_open(&checking->vfs, index->path,
-			      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-			      &checking->db) != SQLITE_OK)
-		return ROGER_EIO;
-	sqlite3_busy_timeout(checking->db, 1000);
-	rg_index_distrust(checking->db);
-	if (sqlite3_exec(checking->db,
-			 "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; BEGIN", NULL, NULL,
-			 NULL) != SQLITE_OK ||
-	    prepare_statement(checking->db, "SELECT offset, version FROM progress", &get) < 0)
-		return ROGER_EIO;
-	step = sqlite3_step(get);
-	checking->valid = step == SQLITE_ROW && sqlite3_column_int(get, 1) == RG_INDEX_VERSION;
-	checking->sums.offset = sqlite3_column_int64(get, 0);
-	sqlite3_finalize(get);
-	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
+	if (r == ROGER_OK && checking->valid)
+		r = rg_index_run(index, "PRAGMA temp_store = MEMORY; BEGIN", NULL);
+	if (r == ROGER_OK && checking->valid)
+		r = rg_index_load(index, NULL);
+	checking->sums.offset = index->progress.offset;
+	return r;
 }
 
 int rg_index_check(struct rg_index *index, uint64_t key, struct rg_index_checking **ret_checking,
 		   struct roger_err *err)
 {
 	struct rg_index_checking *checking = calloc(1, sizeof *checking);
-	uint64_t inode;
+	int r = checking ? rg_index_new(index->store, index->workspace, &checking->index, err)
+			 : rg_fail_memory(err);
 
-	if (!checking)
-		return rg_fail_memory(err);
-	checking->index = index;
+	if (r < 0) {
+		free(checking);
+		return r;
+	}
 	checking->key = key;
-	checking->result = rg_index_file_find(index, index->name, &inode, NULL);
-	if (checking->result == ROGER_OK)
-		checking->result = inode ? rg_index_file_recent(index, err) : ROGER_EIO;
-	if (checking->result == ROGER_OK)
-		checking->result = begin_check(checking, index);
+	checking->result = begin_check(checking);
 	checking->threaded = checking->result == ROGER_OK && checking->valid &&
 			     rg_thread_start(&checking->thread, check_rows, checking);
 	/* Without a second thread the check works, too, only slower. */
@@ -214,9 +185,9 @@ struct rg_index_checking *rg_index_checking_free(struct rg_index_checking *check
 	if (!checking)
 		return NULL;
 	if (checking->threaded)
-		sqlite3_interrupt(checking->db);
+		sqlite3_interrupt(checking->index->db);
 	join_thread(checking);
-	sqlite3_close_v2(checking->db);
+	rg_index_free(checking->index);
 	free(checking);
 	return NULL;
 }

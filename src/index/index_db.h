@@ -260,6 +260,10 @@ enum { RG_MESSAGE_PLACES = 6 };
 void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message);
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
 
+/* Open the file as it is, and load the progress row; *ret_valid false: there is no file, or it is
+ * of another version. */
+int rg_index_look(struct rg_index *index, bool *ret_valid, struct roger_err *err);
+
 /* Load the progress row; ROGER_EDATA: it does not match any more. */
 int rg_index_load(struct rg_index *index, struct roger_err *err);
 

@@ -78,7 +78,7 @@ struct row {
 	const struct rg_line *text; /* a row that gives the text of its line */
 };
 
-/* Add a row.  One of a message has fewer columns, and names its file only if it is from a note. */
+/* Add a row.  One of a message names its file only if it is from a note. */
 static int add_row(struct intake *intake, const struct row *row, struct roger_err *err)
 {
 	const int64_t file = row->of && !(row->flags & RG_ROW_NOTE) ? 0 : intake->number;
@@ -86,18 +86,12 @@ static int add_row(struct intake *intake, const struct row *row, struct roger_er
 
 	rg_assert(intake->lines > 0);
 	_Static_assert(RG_COLUMNS == 11, "as many are put");
-	if (row->of)
-		return rg_index_put(intake->index, RG_SQL_EVENT_ADD, err, "iiiiinnsnnnnnisss",
-				    (int64_t)row->kind, row->at_ms, intake->lines, intake->byte,
-				    (int64_t)row->flags, row->number, (int64_t)row->open,
-				    row->detail, file, row->since_ms, row->outcome, row->before,
-				    row->bytes, row->of, texts[RG_COLUMN_OWNER],
-				    texts[RG_COLUMN_TARGET], texts[RG_COLUMN_KEY]);
-	return rg_index_put(intake->index, RG_SQL_ENTRY_ADD, err, "iiiiinnsnnnnnisnnsssssssssss",
+	return rg_index_put(intake->index, RG_SQL_EVENT_ADD, err, "iiiiinnsnnnnnnisnnsssssssssss",
 			    (int64_t)row->kind, row->at_ms, intake->lines, intake->byte,
 			    (int64_t)row->flags, row->number, (int64_t)row->open, row->detail, file,
-			    row->since_ms, row->outcome, row->before, row->bytes, (int64_t)row->log,
-			    row->words, row->text ? (int64_t)row->text->length : INT64_C(0),
+			    row->since_ms, row->outcome, row->before, row->bytes, row->of,
+			    (int64_t)row->log, row->words,
+			    row->text ? (int64_t)row->text->length : INT64_C(0),
 			    row->text ? rg_index_text_sum(row->text->text) : INT64_C(0), texts[0],
 			    texts[1], texts[2], texts[3], texts[4], texts[5], texts[6], texts[7],
 			    texts[8], texts[9], texts[10]);

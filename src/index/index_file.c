@@ -1,17 +1,13 @@
-/* The files of the index and of messages.db: find, check, create, replace. */
+/*
+ * The files of the index and of messages.db: find, check, create, replace.  They are not opened:
+ * closing one would drop the locks that SQLite holds in this process.
+ */
 #include "index/index_db.h"
 
 #include <stdio.h>
 
 #include "base/id.h"
 #include "host/file.h"
-
-/* The file is not opened: closing it would drop the locks that SQLite holds in this process. */
-static int look_at_file(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
-			struct roger_err *err)
-{
-	return rg_file_look(index->folder, name, ret_facts, err);
-}
 
 /* A SQLite rollback journal that names another file ends in: length, checksum, and this. */
 static const unsigned char super_mark[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
@@ -36,7 +32,7 @@ int64_t rg_index_file_changed_ms(struct rg_index *index, const char *name)
 {
 	struct rg_file_facts facts;
 
-	return look_at_file(index, name, &facts, NULL) == ROGER_OK ? facts.changed_ms : 0;
+	return rg_file_look(index->folder, name, &facts, NULL) == ROGER_OK ? facts.changed_ms : 0;
 }
 
 int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_inode,
@@ -49,10 +45,10 @@ int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_i
 
 	*ret_inode = 0;
 	snprintf(rollback, sizeof rollback, "%s-journal", name);
-	r = look_at_file(index, rollback, &facts, err);
+	r = rg_file_look(index->folder, rollback, &facts, err);
 	foreign = r == ROGER_OK && names_other_file(index, rollback, facts.size);
 	if (r == ROGER_OK)
-		r = look_at_file(index, name, &facts, err);
+		r = rg_file_look(index->folder, name, &facts, err);
 	if (r < 0)
 		return r;
 	/* Open neither: both are rebuilt. */
@@ -80,7 +76,7 @@ int rg_index_file_recent(struct rg_index *index, struct roger_err *err)
 	int r;
 
 	recent_name(index, name);
-	r = look_at_file(index, name, &facts, err);
+	r = rg_file_look(index->folder, name, &facts, err);
 	if (r < 0 || facts.inode)
 		return r;
 	return rg_file_open(index->folder, name, RG_FILE_CREATE_NEW, &file, err);

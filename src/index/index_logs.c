@@ -25,56 +25,50 @@ int64_t rg_index_text_sum(struct roger_str text)
 
 /* ----------------------------------------------------------------- texts -- */
 
-/* A piece of the file that was read last. */
-struct texts {
-	struct rg_index *index;
+/* A file of entries, its number in the table, and a piece of it that was read last. */
+struct source {
 	struct rg_log_file file;
+	int64_t number;
 	uint64_t from;
 	struct rg_buf piece;
-	bool many; /* read what is around the text, too */
+	bool many; /* read what is around a text, too */
 	bool found;
 };
 
 /* Read a text from the file; *ret_text is empty if the file ends before it does. */
-static int read_text(struct texts *texts, uint64_t byte, size_t length, struct roger_str *ret_text,
-		     struct roger_err *err)
+static int read_text(struct rg_store *store, struct source *source, uint64_t byte, size_t length,
+		     struct roger_str *ret_text, struct roger_err *err)
 {
-	struct rg_store *store = texts->index->store;
 	size_t want = length, got;
 	char *room;
-	int r = texts->found ? ROGER_OK : store->ops->stat(store, &texts->file, &texts->found, err);
+	int r = source->found ? ROGER_OK
+			      : store->ops->stat(store, &source->file, &source->found, err);
 
-	texts->found = true;
+	source->found = true;
 	if (r < 0)
 		return r;
-	if (byte < texts->from || byte + length > texts->from + texts->piece.length) {
-		texts->from = byte;
-		if (texts->many && length < PIECE_BYTES) {
-			texts->from = byte / PIECE_BYTES * PIECE_BYTES;
+	if (byte < source->from || byte + length > source->from + source->piece.length) {
+		source->from = byte;
+		if (source->many && length < PIECE_BYTES) {
+			source->from = byte / PIECE_BYTES * PIECE_BYTES;
 			want = PIECE_BYTES + length;
 		}
-		rg_buf_clear(&texts->piece);
-		room = rg_buf_room(&texts->piece, want + 1);
+		rg_buf_clear(&source->piece);
+		room = rg_buf_room(&source->piece, want + 1);
 		if (!room)
 			return rg_fail_memory(err);
-		r = store->ops->read(store, &texts->file, texts->from, room, want, &got, err);
+		r = store->ops->read(store, &source->file, source->from, room, want, &got, err);
 		if (r < 0)
 			return r;
-		texts->piece.length = got;
+		source->piece.length = got;
 	}
-	*ret_text = (struct roger_str){ texts->piece.data + (byte - texts->from), length };
-	if (byte + length > texts->from + texts->piece.length)
+	*ret_text = (struct roger_str){ source->piece.data + (byte - source->from), length };
+	if (byte + length > source->from + source->piece.length)
 		ret_text->length = 0;
 	return ROGER_OK;
 }
 
 /* ------------------------------------------------------- entries of logs -- */
-
-/* A file of entries, and its number in the table. */
-struct source {
-	struct texts texts;
-	int64_t number;
-};
 
 struct finding {
 	struct rg_index *index;
@@ -188,7 +182,7 @@ static int keep_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 	if (!source || finding->moved)
 		return ROGER_OK;
 	if (!stray) {
-		r = read_text(&source->texts, (uint64_t)sqlite3_column_int64(row, 1),
+		r = read_text(finding->index->store, source, (uint64_t)sqlite3_column_int64(row, 1),
 			      (size_t)sqlite3_column_int64(row, 2), &text, err);
 		if (r == ROGER_OK && rg_index_text_sum(text) != sqlite3_column_int64(row, 3))
 			finding->moved = source;
@@ -198,7 +192,7 @@ static int keep_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 	entry = rg_arena_push(finding->arena, &list->items, &list->count, sizeof *entry);
 	if (!entry || !rg_arena_copy(finding->arena, text, &entry->text))
 		return rg_fail_memory(err);
-	entry->file = source->texts.file.shown;
+	entry->file = source->file.shown;
 	entry->position = sqlite3_column_int64(row, 4);
 	entry->line = sqlite3_column_int64(row, 5);
 	entry->at_ms = sqlite3_column_int64(row, 6);
@@ -232,10 +226,9 @@ static int open_sources(struct finding *finding, const struct rg_log_query *quer
 		source = &finding->sources[finding->source_count++];
 		source->number = (int64_t)rg_hash(0, files->items[i].shown.data,
 						  files->items[i].shown.length);
-		source->texts.index = finding->index;
-		source->texts.file = files->items[i];
-		source->texts.many = !query->limit || query->limit > MANY_ENTRIES;
-		rg_buf_init(&source->texts.piece, SIZE_MAX);
+		source->file = files->items[i];
+		source->many = !query->limit || query->limit > MANY_ENTRIES;
+		rg_buf_init(&source->piece, SIZE_MAX);
 	}
 	return ROGER_OK;
 }
@@ -290,7 +283,7 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 		r = rg_index_run(index, sql, err);
 	}
 	for (i = 0; i < finding.source_count; i++)
-		rg_buf_deinit(&finding.sources[i].texts.piece);
+		rg_buf_deinit(&finding.sources[i].piece);
 	*ret_moved = finding.moved != NULL;
 	*ret_entries = (struct rg_log_entries){ finding.entries.items, finding.entries.count,
 						finding.strays.items, finding.strays.count };
@@ -322,7 +315,7 @@ int rg_index_last_looks(struct rg_index *index, const struct rg_log_files *files
 	const struct roger_str step = rg_note_step_name(RG_STEP_LOOK);
 	int64_t found[2];
 	bool there;
-	size_t i, k;
+	size_t i;
 	int r = rg_index_refresh_events(index, files, err);
 
 	if (r == ROGER_OK)
@@ -332,9 +325,8 @@ int rg_index_last_looks(struct rg_index *index, const struct rg_log_files *files
 	for (i = 0; i < count && r == ROGER_OK; i++) {
 		r = rg_index_look_up(index, RG_SQL_LAST_LOOK, found, 2, &there, err, "tt",
 				     agents[i].name, step);
-		for (k = 0; k < elsewhere.count; k++)
-			if (rg_str_equal(elsewhere.items[k], agents[i].name))
-				found[1] = 0;
+		if (rg_str_among(elsewhere, agents[i].name))
+			found[1] = 0;
 		agents[i].last_looked_at_ms = found[0] > found[1] ? found[0] : found[1];
 	}
 	rg_index_finish(index);

@@ -79,13 +79,9 @@ RG_STATEMENT(FIGURES_GET,
 	     " (SELECT sum(unread), count(*) FROM agents),"
 	     " (SELECT min(created_at) FROM messages), (SELECT max(created_at) FROM messages)")
 RG_STATEMENT(EVENT_ADD,
-	     "INSERT INTO event(log, kind, at, line, byte, flags, number, open, detail, file,"
-	     " since, outcome, before, bytes, of, actor, peer, key)"
-	     " VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-RG_STATEMENT(ENTRY_ADD,
 	     "INSERT INTO event(kind, at, line, byte, flags, number, open, detail, file, since,"
-	     " outcome, before, bytes, log, words, length, sum, id, actor, task, key, peer,"
-	     " message, cycle, state, type, evidence, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?,"
+	     " outcome, before, bytes, of, log, words, length, sum, id, actor, task, key, peer,"
+	     " message, cycle, state, type, evidence, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
 	     " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
 RG_STATEMENT(EVENT_OF, "SELECT position, kind, at, number, flags, actor FROM event"
 		       " WHERE of = ?1 ORDER BY position")
