@@ -208,16 +208,12 @@ bool rg_keeps_answers(const struct roger *roger)
 int rg_find_answer(struct roger *roger, const char *key, struct rg_arena *arena,
 		   struct roger_str *ret_text, struct roger_err *err)
 {
-	rg_engine_request(roger->engine, key);
-	return rg_engine_find_answer(roger->engine, arena, ret_text, err);
+	return rg_engine_find_answer(roger->engine, key, arena, ret_text, err);
 }
 
 int rg_put_answer(struct roger *roger, struct roger_str text, struct roger_err *err)
 {
-	int r = rg_engine_put_answer(roger->engine, text, err);
-
-	rg_engine_request(roger->engine, NULL);
-	return r;
+	return rg_engine_put_answer(roger->engine, text, err);
 }
 
 void rg_gather(struct roger *roger)

@@ -490,23 +490,22 @@ bool rg_engine_leads(struct rg_engine *engine)
 	return !engine->store->elsewhere || rg_store_writable(engine->store);
 }
 
-void rg_engine_request(struct rg_engine *engine, const char *key)
-{
-	snprintf(engine->store->request, sizeof engine->store->request, "%s", key ? key : "");
-}
-
-int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *arena,
+int rg_engine_find_answer(struct rg_engine *engine, const char *key, struct rg_arena *arena,
 			  struct roger_str *ret_text, struct roger_err *err)
 {
-	rg_assert(engine->store->request[0]);
-	return engine->store->ops->get(engine->store, RG_DOCUMENT_ANSWER,
-				       rg_str(engine->store->request), arena, ret_text, err);
+	snprintf(engine->store->request, sizeof engine->store->request, "%s", key);
+	return engine->store->ops->get(engine->store, RG_DOCUMENT_ANSWER, rg_str(key), arena,
+				       ret_text, err);
 }
 
 int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text, struct roger_err *err)
 {
-	return engine->store->ops->put(engine->store, RG_DOCUMENT_ANSWER,
-				       rg_str(engine->store->request), NULL, text, true, err);
+	char *const key = engine->store->request;
+	int r = engine->store->ops->put(engine->store, RG_DOCUMENT_ANSWER, rg_str(key), NULL, text,
+					true, err);
+
+	*key = '\0';
+	return r;
 }
 
 void rg_engine_asked(struct rg_engine *engine, bool asked, int64_t until_ns, bool works)

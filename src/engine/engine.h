@@ -142,7 +142,7 @@ RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct roger_stats_re
 				 struct roger_err *err);
 
 /* Show rows of the table of events, which is brought up to date first; without words. */
-RG_CHECKED int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query,
+RG_CHECKED int rg_engine_rows(struct rg_engine *engine, const struct rg_log_query *query,
 			      rg_event_see *see, void *context, struct roger_err *err);
 
 /* Show events, with all that they say for people; *ret_count: how many messages, or entries,
@@ -461,11 +461,11 @@ bool rg_engine_leads(struct rg_engine *engine);
 bool rg_engine_is_elsewhere(const struct rg_engine *engine);
 /* The standby of the database, as last seen; "": the store is no database. */
 const char *rg_engine_standby(const struct rg_engine *engine);
-/* Set the key of the request (struct rg_store, `request`; NULL: none).  Its answer: find, and put
- * (NULL data: there is no answer). */
-void rg_engine_request(struct rg_engine *engine, const char *key);
-RG_CHECKED int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *arena,
-				     struct roger_str *ret_text, struct roger_err *err);
+/* Begin the request with that key (struct rg_store, `request`), and find the answer it was given;
+ * put it (NULL data: there is no answer), which ends the request. */
+RG_CHECKED int rg_engine_find_answer(struct rg_engine *engine, const char *key,
+				     struct rg_arena *arena, struct roger_str *ret_text,
+				     struct roger_err *err);
 RG_CHECKED int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text,
 				    struct roger_err *err);
 /* Bring the index and the send logs up to date, however long that takes.  A failure is not

@@ -157,7 +157,8 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 int rg_engine_log_end(struct rg_engine *engine, enum rg_log log, size_t bytes,
 		      struct rg_arena *arena, struct roger_str *ret_lines, struct roger_err *err)
 {
-	char *text, *first;
+	struct roger_str cut;
+	char *text;
 	struct rg_log_file *file;
 	uint64_t from;
 	bool there;
@@ -175,10 +176,10 @@ int rg_engine_log_end(struct rg_engine *engine, enum rg_log log, size_t bytes,
 	r = engine->store->ops->read(engine->store, file, from, text, bytes, &got, err);
 	if (r < 0)
 		return r;
-	first = from ? memchr(text, '\n', got) : text;
-	first += first && from;
-	if (first)
-		*ret_lines = (struct roger_str){ first, (size_t)(text + got - first) };
+	*ret_lines = (struct roger_str){ text, got };
+	/* The first of them is whole only at the start of the file. */
+	if (from)
+		(void)rg_str_next_line(ret_lines, &cut);
 	return ROGER_OK;
 }
 
@@ -993,7 +994,7 @@ int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *quer
 		     : rg_index_events(engine->index, query, &files, see, context, ret_count, err);
 }
 
-int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query, rg_event_see *see,
+int rg_engine_rows(struct rg_engine *engine, const struct rg_log_query *query, rg_event_see *see,
 		   void *context, struct roger_err *err)
 {
 	const struct rg_event_query rows = { .rows = query };

@@ -117,16 +117,6 @@ static uint64_t lesser_of(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static int64_t count_lines(struct roger_str text)
-{
-	const char *at = text.data, *end = at + text.length;
-	int64_t lines = 0;
-
-	for (; (at = memchr(at, '\n', (size_t)(end - at))); at++)
-		lines++;
-	return lines;
-}
-
 /* Are the bytes from `at` to `to` the same in both?  Adds the number of their lines to *lines. */
 static int compare_bytes(struct move *move, const struct rg_log_file *file,
 			 const struct rg_log_file *twin, uint64_t at, uint64_t to, bool *ret_same,
@@ -147,7 +137,7 @@ static int compare_bytes(struct move *move, const struct rg_log_file *file,
 		if (r == ROGER_OK)
 			r = read_piece(move->to, twin, at, piece, &theirs, err);
 		*ret_same = r == ROGER_OK && memcmp(ours.data, theirs.data, piece) == 0;
-		*lines += count_lines(rg_buf_str(&ours));
+		*lines += rg_str_line(rg_buf_str(&ours), ours.length) - 1;
 	}
 	return r;
 }

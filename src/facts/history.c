@@ -139,33 +139,18 @@ int rg_history_arrange(struct rg_history *history, int64_t since_ms, int64_t unt
 int rg_history_agents(const struct roger_event_list *events, struct rg_arena *arena,
 		      struct roger_strs *ret_agents, struct roger_err *err)
 {
-	struct rg_counter seen = { .arena = arena };
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} list = { 0 };
-	struct roger_str names[2];
-	int64_t *known;
-	size_t i, k;
+	struct rg_names names = { .arena = arena };
+	bool added = true;
+	size_t i;
 
-	for (i = 0; i < events->count; i++) {
-		names[0] = events->items[i].actor;
-		names[1] = events->items[i].peer;
-		for (k = 0; k < 2; k++) {
-			if (!names[k].length)
-				continue;
-			known = rg_counter_of(&seen, names[k]);
-			if (!known)
-				return rg_fail_memory(err);
-			if ((*known)++)
-				continue;
-			if (!rg_arena_append(arena, &list.items, &list.count, &names[k],
-					     sizeof names[k]))
-				return rg_fail_memory(err);
-		}
+	for (i = 0; added && i < events->count; i++) {
+		if (events->items[i].actor.length)
+			added = rg_names_add(&names, events->items[i].actor);
+		if (added && events->items[i].peer.length)
+			added = rg_names_add(&names, events->items[i].peer);
 	}
-	*ret_agents = (struct roger_strs){ list.items, list.count };
-	return ROGER_OK;
+	*ret_agents = rg_names_list(&names);
+	return rg_kept(added, err);
 }
 
 /* --------------------------------------------------------------- figures -- */
@@ -199,46 +184,22 @@ int64_t rg_permille(int64_t part, int64_t whole)
 	return whole > 0 ? part * 1000 / whole : ROGER_UNKNOWN;
 }
 
-static struct roger_figure *slot_of(struct roger_figure *slots, size_t capacity,
-				    struct roger_str name)
-{
-	size_t at = (size_t)rg_hash(0, name.data, name.length) & (capacity - 1);
-
-	rg_assert(capacity && !(capacity & (capacity - 1)));
-	while (slots[at].name.data && !rg_str_equal(slots[at].name, name))
-		at = (at + 1) & (capacity - 1);
-	return &slots[at];
-}
-
-static bool grow_slots(struct rg_counter *counter)
-{
-	size_t capacity = counter->capacity ? counter->capacity * 2 : 16, i;
-	struct roger_figure *slots = rg_arena_get(counter->arena, capacity * sizeof *slots);
-
-	if (!slots)
-		return false;
-	for (i = 0; i < counter->capacity; i++)
-		if (counter->slots[i].name.data)
-			*slot_of(slots, capacity, counter->slots[i].name) = counter->slots[i];
-	counter->slots = slots;
-	counter->capacity = capacity;
-	return true;
-}
-
 int64_t *rg_counter_of(struct rg_counter *counter, struct roger_str name)
 {
-	struct roger_figure *slot;
+	size_t place = rg_names_find(&counter->names, name);
+	struct roger_str kept;
 
-	rg_assert(counter->arena != NULL);
-	if (counter->count * 2 >= counter->capacity && !grow_slots(counter))
+	if (place < counter->count)
+		return &counter->counts[place];
+	place = counter->count;
+	if (!rg_arena_copy(counter->names.arena, name, &kept) ||
+	    !rg_arena_push(counter->names.arena, &counter->counts, &counter->count,
+			   sizeof *counter->counts))
 		return NULL;
-	slot = slot_of(counter->slots, counter->capacity, name);
-	if (!slot->name.data) {
-		if (!rg_arena_copy(counter->arena, name, &slot->name))
-			return NULL;
-		counter->count++;
-	}
-	return &slot->count;
+	if (rg_names_add(&counter->names, kept))
+		return &counter->counts[place];
+	counter->count--;
+	return NULL;
 }
 
 static int compare_figures(const void *a, const void *b)
@@ -253,14 +214,14 @@ static int compare_figures(const void *a, const void *b)
 int rg_counter_figures(const struct rg_counter *counter, struct roger_figure_list *ret_figures,
 		       struct roger_err *err)
 {
-	struct roger_figure *items = rg_arena_get(counter->arena, counter->count * sizeof *items);
-	size_t count = 0, i;
+	const size_t count = counter->count;
+	struct roger_figure *items = rg_arena_get(counter->names.arena, count * sizeof *items);
+	size_t i;
 
 	if (!items)
 		return rg_fail_memory(err);
-	for (i = 0; i < counter->capacity; i++)
-		if (counter->slots[i].name.data)
-			items[count++] = counter->slots[i];
+	for (i = 0; i < count; i++)
+		items[i] = (struct roger_figure){ counter->names.items[i], counter->counts[i] };
 	qsort(items, count, sizeof *items, compare_figures);
 	*ret_figures = (struct roger_figure_list){ items, count };
 	return ROGER_OK;

@@ -8,6 +8,7 @@
 #ifndef RG_HISTORY_H
 #define RG_HISTORY_H
 
+#include "base/names.h"
 #include "facts/query.h"
 
 /*
@@ -69,11 +70,11 @@ int64_t rg_percentile(const int64_t *values, size_t count, int percent);
 /* part of whole in thousandths, rounded down; ROGER_UNKNOWN if whole is 0. */
 int64_t rg_permille(int64_t part, int64_t whole);
 
-/* Counters by name.  slots is a hash table; a slot whose name.data is NULL is free. */
+/* Counters by name; starts as { .names.arena = arena }. */
 struct rg_counter {
-	struct rg_arena *arena;
-	struct roger_figure *slots;
-	size_t capacity, count;
+	struct rg_names names;
+	int64_t *counts; /* of each name */
+	size_t count;
 };
 
 /* A name's counter, valid until the next call; NULL: out of memory. */

@@ -118,18 +118,6 @@ enum rg_row_flag {
 /* The outcome of an attempt that has none yet, beside enum roger_attempt_outcome. */
 #define RG_ATTEMPT_PENDING (ROGER_ERROR + 1)
 
-/* A query for rows: of these messages, at most 500; else of a log (messages: of those created in
- * since..until).  Unset members do not matter. */
-struct rg_row_query {
-	const int64_t *of;
-	size_t of_count;
-	enum rg_log log;
-	struct roger_str cycle;
-	int64_t since_ms, until_ms;
-	bool counted; /* only those that reports count */
-	int open;     /* only open ones of this kind */
-};
-
 /* What an issue has that is not archived; types: how many of each.  The last two are 0
  * unless they were asked for, since all messages of the issue are gone through for them. */
 struct rg_issue {
@@ -175,6 +163,12 @@ struct rg_log_query {
 	int64_t after; /* position to continue after, in the requested order; 0: from the start */
 	int64_t limit; /* 0: no limit */
 	bool strays;   /* also report lines that are not entries */
+
+	/* For rows, in no order; of log RG_LOG_MESSAGES: of messages created in since..until. */
+	const int64_t *of; /* rows of these messages instead, at most 500 */
+	size_t of_count;
+	bool counted; /* only those that reports count */
+	int open;     /* only open ones of this kind, in the order of position */
 };
 
 /* A query for events: of matching messages, or of matching entries of a log; with rows, only the
@@ -183,7 +177,7 @@ struct rg_log_query {
 struct rg_event_query {
 	const struct rg_query *messages;
 	const struct rg_log_query *entries;
-	const struct rg_row_query *rows;
+	const struct rg_log_query *rows;
 	const struct rg_query *counted;
 };
 

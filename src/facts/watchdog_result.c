@@ -111,22 +111,15 @@ void rg_last_output_add(struct rg_last_output *tail, const void *data, size_t le
 	}
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Remove blanks at the end and empty lines at the start. */
 static struct roger_str without_blanks(struct roger_str text)
 {
-	size_t start = 0, i;
+	struct roger_str rest, line;
 
-	while (text.length && is_blank(text.data[text.length - 1]))
-		text.length--;
-	for (i = 0; i < text.length && is_blank(text.data[i]); i++)
-		if (text.data[i] == '\n')
-			start = i + 1;
-	return (struct roger_str){ text.data + start, text.length - start };
+	text = rg_str_without_end(text, " \t\r\n");
+	for (rest = text; rg_str_next_line(&rest, &line) && rg_str_blank(line);)
+		text = rest;
+	return text;
 }
 
 /* Add any bytes as text: invalid UTF-8 and NUL are replaced. */
@@ -216,8 +209,7 @@ static bool keep_line(struct roger_str line, struct rg_arena *arena, struct roge
 	const char *overwritten;
 	bool cut;
 
-	while (line.length && line.data[line.length - 1] == '\r')
-		line.length--;
+	line = rg_str_without_end(line, "\r");
 	overwritten = memrchr(line.data, '\r', line.length);
 	if (overwritten) {
 		line.length -= (size_t)(overwritten + 1 - line.data);
@@ -233,23 +225,16 @@ bool rg_last_output_lines(const struct rg_last_output *tail, struct rg_arena *ar
 			  struct roger_strs *ret_lines)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct roger_str rest, *line;
-	const char *end;
+	struct roger_str rest, line, *kept;
 	bool cut;
 
 	*ret_lines = (struct roger_strs){ 0 };
 	rg_last_output_words(tail, RG_TAIL_LINES_MAX, RG_TAIL_CHARS_MAX, &text, &cut);
 	rest = rg_buf_str(&text);
-	while (!text.failed && rest.length) {
-		end = memchr(rest.data, '\n', rest.length);
-		line = rg_arena_push(arena, &ret_lines->items, &ret_lines->count, sizeof *line);
-		if (!line ||
-		    !keep_line((struct roger_str){ rest.data,
-						   end ? (size_t)(end - rest.data) : rest.length },
-			       arena, line))
+	while (!text.failed && rg_str_next_line(&rest, &line)) {
+		kept = rg_arena_push(arena, &ret_lines->items, &ret_lines->count, sizeof *kept);
+		if (!kept || !keep_line(line, arena, kept))
 			return false;
-		rest.length = end ? rest.length - (size_t)(end + 1 - rest.data) : 0;
-		rest.data = end ? end + 1 : rest.data;
 	}
 	return !text.failed;
 }

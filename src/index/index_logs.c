@@ -102,7 +102,7 @@ static bool is_short(const struct rg_log_query *query)
 static bool is_narrow(const struct rg_log_query *query)
 {
 	return query->id.length || query->key.length || query->message.length ||
-	       query->message_count || is_rare(query) ||
+	       query->message_count || query->open || is_rare(query) ||
 	       (query->step.length && query->owner.length && !is_short(query));
 }
 
@@ -118,7 +118,7 @@ static void add_last(struct rg_question *question, const struct rg_log_query *qu
 	rg_buf_add_text(&question->sql, ")");
 }
 
-/* Select the entries e of a log that fit the query, in its order. */
+/* Select the entries e of a log that fit the query. */
 static void add_conditions(struct rg_question *question, const struct rg_log_query *query, int log)
 {
 	const char *const by_time = is_short(query) ? "+" : "";
@@ -150,6 +150,16 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 		rg_buf_add_text(&question->sql, " AND e.outcome BETWEEN 2 AND 3");
 	if (query->last)
 		add_last(question, query);
+	if (query->counted)
+		rg_buf_add_text(&question->sql, " AND e.flags >= 2048");
+	if (query->open)
+		rg_question_number(question, " AND e.open = 1 AND e.kind = ?", query->open);
+}
+
+static void add_order(struct rg_question *question, const struct rg_log_query *query)
+{
+	char sql[80];
+
 	/* The order in which logs were read must not show in the answer. */
 	snprintf(sql, sizeof sql, query->newest ? "%s DESC LIMIT ?" : "%s LIMIT ?",
 		 !query->by_time ? " ORDER BY e.position"
@@ -208,6 +218,7 @@ static int ask_entries(struct finding *finding, const struct rg_log_query *query
 	rg_question_init(&question, "SELECT e.file, e.byte, e.length, e.sum, e.position, e.line,"
 				    " e.at, e.detail FROM event e");
 	add_conditions(&question, query, strays ? ~(int)query->log : (int)query->log);
+	add_order(&question, query);
 	r = rg_index_ask_once(finding->index, &question, keep_entry, finding, err);
 	rg_question_deinit(&question);
 	return r;
@@ -509,7 +520,7 @@ static int tell_messages(struct rg_index *index, const struct rg_query *query,
 }
 
 /* Ask for rows of all messages, or of those created in the given time, in no order. */
-static int ask_messages(struct rg_index *index, const struct rg_row_query *query,
+static int ask_messages(struct rg_index *index, const struct rg_log_query *query,
 			struct seeing *seeing, struct roger_err *err)
 {
 	const bool all = !query->since_ms && !query->until_ms;
@@ -529,7 +540,7 @@ static int ask_messages(struct rg_index *index, const struct rg_row_query *query
 	return ask_events(index, &question, seeing, err);
 }
 
-static int tell_rows(struct rg_index *index, const struct rg_row_query *query,
+static int tell_rows(struct rg_index *index, const struct rg_log_query *query,
 		     struct seeing *seeing, struct roger_err *err)
 {
 	struct rg_question question;
@@ -537,28 +548,16 @@ static int tell_rows(struct rg_index *index, const struct rg_row_query *query,
 
 	if (!query->of_count && query->log == RG_LOG_MESSAGES)
 		return ask_messages(index, query, seeing, err);
-	rg_question_init(&question, query->counted ? ROW "event e INDEXED BY event_counted"
-							 " WHERE e.flags >= 2048"
-						   : ROW "event e"
-							 " WHERE e.log >= 0");
+	rg_question_init(&question,
+			 query->counted ? ROW "event e INDEXED BY event_counted" : ROW "event e");
 	for (i = 0; i < query->of_count; i++)
-		rg_question_number(&question, i ? ",?" : " AND e.of IN (?", query->of[i]);
+		rg_question_number(&question, i ? ",?" : " WHERE e.of IN (?", query->of[i]);
 	if (query->of_count)
-		rg_buf_add_text(&question.sql, ")");
+		rg_buf_add_text(&question.sql, ") ORDER BY e.of, e.position");
 	else
-		rg_buf_printf(&question.sql, " AND %se.log = %d AND e.log <> 0",
-			      query->open ? "+" : "", (int)query->log);
-	if (query->cycle.length)
-		rg_question_text(&question, " AND e.cycle = ?", query->cycle);
-	if (query->since_ms)
-		rg_question_number(&question, " AND e.at >= ?", query->since_ms);
-	if (query->until_ms)
-		rg_question_number(&question, " AND e.at < ?", query->until_ms);
+		add_conditions(&question, query, (int)query->log);
 	if (query->open)
-		rg_question_number(&question, " AND e.open = 1 AND e.kind = ?", query->open);
-	if (query->of_count || query->open)
-		rg_buf_add_text(&question.sql, query->open ? " ORDER BY e.position"
-							   : " ORDER BY e.of, e.position");
+		rg_buf_add_text(&question.sql, " ORDER BY e.position");
 	return ask_events(index, &question, seeing, err);
 }
 
@@ -574,6 +573,7 @@ static int tell_events(struct rg_index *index, const struct rg_event_query *quer
 		return tell_messages(index, query->messages, seeing, err);
 	begin_events(&question);
 	add_conditions(&question, query->entries, (int)query->entries->log);
+	add_order(&question, query->entries);
 	return ask_events(index, &question, seeing, err);
 }
 

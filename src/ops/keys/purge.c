@@ -236,7 +236,7 @@ static bool drop_digest(void *context, const union rg_log_record *record)
 int rg_verb_purge(struct roger *roger, const struct roger_purge_request *request,
 		  struct roger_purge_reply *reply, struct roger_err *err)
 {
-	const struct rg_row_query query = { .log = RG_LOG_SENDS };
+	const struct rg_log_query query = { .log = RG_LOG_SENDS };
 	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	struct purging purging = { .roger = roger, .dry_run = request->dry_run };
 	struct all_lines all = { .senders = { .arena = reply->memory } };

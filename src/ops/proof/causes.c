@@ -296,7 +296,7 @@ static void say_documents(struct rg_causes *causes, const struct rg_run_list *li
 
 static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
 {
-	struct run_groups groups = { .stems = { .arena = causes->arena } };
+	struct run_groups groups = { .stems.names.arena = causes->arena };
 	struct rg_run_list list;
 	size_t i;
 	int r = rg_run_list_load(causes->roger, (struct rg_run_wish){ .readers = true },
@@ -509,7 +509,7 @@ static int say_conflicts(struct rg_causes *causes, const struct rg_history *rows
 
 static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
 {
-	const struct rg_row_query counted = { .log = RG_LOG_ACTIVITY,
+	const struct rg_log_query counted = { .log = RG_LOG_ACTIVITY,
 					      .counted = true,
 					      .since_ms = causes->now_ms - day_ms };
 	struct rg_names senders = { .arena = causes->arena };

@@ -141,7 +141,7 @@ static int judge_letters(struct rg_causes *causes, const struct rg_event *rows, 
  * ends when the last is settled. */
 static int look_for_alarm(struct rg_causes *causes, struct roger_err *err)
 {
-	const struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS,
+	const struct rg_log_query rows = { .log = RG_LOG_DEAD_LETTERS,
 					   .cycle = causes->reply->cycle };
 	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
 	struct roger_concern concern = { .subject = rows.cycle };
@@ -164,7 +164,7 @@ static int look_for_alarm(struct rg_causes *causes, struct roger_err *err)
 
 static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
 {
-	const struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS,
+	const struct rg_log_query rows = { .log = RG_LOG_DEAD_LETTERS,
 					   .open = ROGER_EVENT_DEAD_LETTER };
 	struct rg_history open;
 	size_t i, some;
@@ -335,7 +335,7 @@ static int judge_sender(struct rg_causes *causes, struct roger_str from,
 /* Look at the refused sends of this cycle and the last day, sender by sender. */
 static int look_at_refused(struct rg_causes *causes, struct roger_err *err)
 {
-	const struct rg_row_query rows = { .log = RG_LOG_SENDS,
+	const struct rg_log_query rows = { .log = RG_LOG_SENDS,
 					   .open = ROGER_EVENT_REFUSED,
 					   .cycle = causes->reply->cycle,
 					   .since_ms = causes->now_ms - refused_ms };
@@ -389,7 +389,7 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 			size_t count, struct roger_err *err)
 {
 	int64_t of[ROWS_MAX];
-	const struct rg_row_query query = { .of = of, .of_count = count };
+	const struct rg_log_query query = { .of = of, .of_count = count };
 	const struct rg_event *row;
 	struct rg_history rows;
 	bool open;

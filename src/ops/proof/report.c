@@ -233,7 +233,7 @@ static void summarize_spans(struct spans *spans, int64_t *ret_p50, int64_t *ret_
 static int see_messages(struct counting *counting, struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	const struct rg_row_query query = { .since_ms = reply->since_ms,
+	const struct rg_log_query query = { .since_ms = reply->since_ms,
 					    .until_ms = reply->until_ms };
 	const struct rg_query unread = { .unread = true,
 					 .since_ms = reply->since_ms,
@@ -343,7 +343,7 @@ static int see_any(void *context, const struct rg_event *row, struct roger_err *
 static int find_plain(struct counting *counting, struct roger_err *err)
 {
 	const int64_t kept = counting->roger->workspace->config->cycles_kept;
-	const struct rg_row_query sends = { .log = RG_LOG_SENDS };
+	const struct rg_log_query sends = { .log = RG_LOG_SENDS };
 	struct rg_engine *engine = counting->roger->engine;
 	struct roger_cycle_list cycles;
 	bool any = false;
@@ -387,7 +387,7 @@ static bool find_range(const struct counting *counting, size_t i, struct roger_s
 
 static int see_attempts(struct counting *counting, struct roger_err *err)
 {
-	struct rg_row_query query = { .log = RG_LOG_SENDS };
+	struct rg_log_query query = { .log = RG_LOG_SENDS };
 	size_t i;
 	int r = ROGER_OK;
 
@@ -565,7 +565,7 @@ static int see_letters(struct counting *counting, struct roger_err *err)
 static int see_all(struct counting *counting, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
-	const struct rg_row_query notes = { .log = RG_LOG_ACTIVITY,
+	const struct rg_log_query notes = { .log = RG_LOG_ACTIVITY,
 					    .counted = true,
 					    .since_ms = counting->reply->since_ms,
 					    .until_ms = counting->reply->until_ms };
@@ -609,11 +609,11 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 		counting = (struct counting){ .roger = roger,
 					      .reply = reply,
 					      .arena = reply->memory,
-					      .causes.arena = reply->memory,
-					      .targets.arena = reply->memory,
-					      .cycles.arena = reply->memory,
-					      .refusals.arena = reply->memory,
-					      .places.arena = reply->memory };
+					      .causes.names.arena = reply->memory,
+					      .targets.names.arena = reply->memory,
+					      .cycles.names.arena = reply->memory,
+					      .refusals.names.arena = reply->memory,
+					      .places.names.arena = reply->memory };
 		if (r == ROGER_OK)
 			r = see_all(&counting, err);
 	} while (r == ROGER_OK && counting.again && tries--);

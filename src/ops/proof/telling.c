@@ -49,7 +49,7 @@ static int keep_row(void *history_, const struct rg_event *row, struct roger_err
 		       err);
 }
 
-int rg_rows_load(struct roger *roger, const struct rg_row_query *query, struct rg_arena *arena,
+int rg_rows_load(struct roger *roger, const struct rg_log_query *query, struct rg_arena *arena,
 		 struct rg_history *ret_rows, struct roger_err *err)
 {
 	*ret_rows = (struct rg_history){ .arena = arena };

@@ -68,7 +68,7 @@ void rg_telling_keep(struct rg_telling *telling, struct rg_event event);
 
 /* All rows of the table of events that fit, in the arena: of messages in the order of the journal.
  */
-RG_CHECKED int rg_rows_load(struct roger *roger, const struct rg_row_query *query,
+RG_CHECKED int rg_rows_load(struct roger *roger, const struct rg_log_query *query,
 			    struct rg_arena *arena, struct rg_history *ret_rows,
 			    struct roger_err *err);
 
