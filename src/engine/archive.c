@@ -89,67 +89,66 @@ static bool is_of(const struct rg_staged *staged, struct roger_str issue)
 	return staged->after.archived_at_ms && rg_str_equal(staged->after.issue, issue);
 }
 
-/* Print all staged messages of the first one's issue, except those that are in the archive. */
+/* Print all staged messages of the issue, except those that are in the archive. */
 static int print_issue(struct rg_engine *engine, const struct rg_log_file *archive,
-		       const struct rg_staged *staged, size_t count, struct rg_buf *out,
-		       struct roger_err *err)
+		       struct roger_str issue, struct rg_buf *out, struct roger_err *err)
 {
-	bool there = false;
+	const struct rg_staged *staged = engine->staged, *end = staged + engine->staged_count;
+	bool there;
 	uint64_t hash;
 	int r = ROGER_OK;
-	size_t i;
 
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		if (!is_of(&staged[i], staged->after.issue))
+	for (; staged < end && r == ROGER_OK; staged++) {
+		if (!is_of(staged, issue))
 			continue;
 		there = false;
-		if (rg_archive_head(text_of(engine, &staged[i]), &hash))
+		if (rg_archive_head(text_of(engine, staged), &hash))
 			r = look_at(engine, archive, hash, &there, err);
 		if (r < 0 || there)
 			continue;
-		rg_buf_add_str(out, text_of(engine, &staged[i]));
+		rg_buf_add_str(out, text_of(engine, staged));
 		rg_buf_add_text(out, "}\n");
 	}
 	return r < 0 || !out->failed ? r : rg_fail_memory(err);
 }
 
-static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, size_t count,
-		     struct rg_arena *arena, struct roger_err *err)
+static int put_issue(struct rg_engine *engine, struct roger_str issue, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-	const struct roger_str issue = staged->after.issue;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_log_files files = { 0 };
-	int r;
+	int r = rg_kept(arena, err);
 
-	rg_assert(staged->after.archived_at_ms > 0);
+	rg_assert(engine->exclusive);
 	/* Create it and close off a torn last line, which may lack no more than its newline. */
-	r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, RG_STR(""), false, err);
+	if (r == ROGER_OK)
+		r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, RG_STR(""), false, err);
 	if (r == ROGER_OK)
 		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, issue, arena, &files,
 					     err);
 	if (r == ROGER_OK)
 		r = look_back(engine, files.items, err);
 	if (r == ROGER_OK)
-		r = print_issue(engine, files.items, staged, count, &out, err);
+		r = print_issue(engine, files.items, issue, &out, err);
 	/* Sync even with nothing to add: the writer of the lines may have died before its sync. */
 	if (r == ROGER_OK)
 		r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, rg_buf_str(&out), true, err);
 	return r;
 }
 
-int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged, size_t count,
-			  struct roger_err *err)
+int rg_engine_put_archive(struct rg_engine *engine, struct roger_err *err)
 {
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	int r = rg_kept(arena, err);
+	const struct rg_staged *staged = engine->staged;
 	size_t i, k;
+	int r = ROGER_OK;
 
-	rg_assert(engine->exclusive);
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		for (k = 0; k < i && !is_of(&staged[k], staged[i].after.issue);)
+	for (i = 0; i < engine->staged_count && r == ROGER_OK; i++) {
+		if (!staged[i].after.archived_at_ms)
+			continue;
+		for (k = 0; !is_of(&staged[k], staged[i].after.issue);)
 			k++;
-		if (staged[i].after.archived_at_ms && k == i)
-			r = put_issue(engine, staged + i, count - i, arena, err);
+		if (k == i)
+			r = put_issue(engine, staged[i].after.issue, err);
 	}
 	return r;
 }

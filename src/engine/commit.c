@@ -537,18 +537,6 @@ static int append_staged(struct rg_engine *engine, struct rg_outcome *ret_outcom
 		       "too many messages arrive in this issue at once; try again");
 }
 
-/* The copies in the archive must be durable before the journal drops a message. */
-static int archive_first(struct rg_engine *engine, struct roger_err *err)
-{
-	size_t i;
-
-	for (i = 0; i < engine->staged_count; i++)
-		if (!engine->staged[i].added && engine->staged[i].after.archived_at_ms)
-			return rg_engine_put_archive(engine, engine->staged, engine->staged_count,
-						     err);
-	return ROGER_OK;
-}
-
 /* The lines were written but may not be on disk: without an idempotency key, sending again may
  * store them twice. */
 static int tell_unsure(const struct rg_engine *engine, int r, struct roger_err *err)
@@ -593,7 +581,8 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 
 	rg_assert(!rg_store_took(engine->store, RG_LOCK_RECORDS));
 	if (engine->staged_count) {
-		r = archive_first(engine, err);
+		/* The copies in the archive must be durable before the journal drops a message. */
+		r = rg_engine_put_archive(engine, err);
 		if (r == ROGER_OK)
 			r = append_staged(engine, &outcome, &end, err);
 	}

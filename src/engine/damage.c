@@ -529,22 +529,19 @@ int rg_engine_altered(struct rg_engine *engine, struct rg_arena *arena,
 	return r < 0 ? r : rg_altered_of(engine->store, &damages, arena, ret_altered, err);
 }
 
-/* Return the id of the message whose line was damaged; "": not known. */
+/* Return the id of the message whose line was damaged, and is as it was found; "": not known. */
 static struct roger_str message_of(struct rg_engine *engine, const struct roger_damage *damage,
 				   struct rg_arena *arena)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
 	struct roger_message message;
 	struct roger_str text;
 
-	if (damage->line && rg_str_equal(damage->file, journal_name(engine)) &&
-	    damage->bytes <= RG_LINE_BYTES_MAX &&
-	    rg_store_read_line(engine->store, (uint64_t)damage->byte, (size_t)damage->bytes, &line,
-			       NULL) == ROGER_OK &&
-	    rg_arena_copy(arena, rg_buf_str(&line), &text) &&
-	    rg_message_read_within(text, arena, &message, NULL) == ROGER_OK)
-		return message.id;
-	return (struct roger_str){ "", 0 };
+	return damage->line && rg_str_equal(damage->file, journal_name(engine)) &&
+			       rg_damage_stands(engine->store, &rg_store_messages, damage) &&
+			       rg_engine_line_at(engine, (uint64_t)damage->byte, arena, &text,
+						 &message, NULL) == ROGER_OK
+		       ? message.id
+		       : RG_STR("");
 }
 
 int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messages, size_t count,
@@ -562,9 +559,7 @@ int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messa
 				  ? ROGER_ALTERED_REWRITTEN
 				  : ROGER_ALTERED_LINE;
 		/* A line without the damaged bytes was restored: its message is not altered. */
-		id = rg_damage_stands(engine->store, &rg_store_messages, &damages.items[i])
-			     ? message_of(engine, &damages.items[i], arena)
-			     : RG_STR("");
+		id = message_of(engine, &damages.items[i], arena);
 		/* Unaccepted damage wins over accepted damage. */
 		for (k = 0; k < count && id.length; k++)
 			if (rg_str_equal(messages[k].id, id) &&

@@ -99,10 +99,8 @@ RG_CHECKED int rg_engine_list_told(struct rg_engine *engine, enum rg_log log,
 /* Update the index to what this transaction must see. */
 RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err);
 
-/* archive.c: write lines to messages_archive/, durably, none twice.  Needs an exclusive
- * transaction. */
-RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged,
-				     size_t count, struct roger_err *err);
+/* archive.c: write the staged lines that archive to messages_archive/, durably, none twice. */
+RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, struct roger_err *err);
 /* Read the line at this offset of the journal, and its message. */
 RG_CHECKED int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena *arena,
 				 struct roger_str *ret_text, struct roger_message *ret_message,
