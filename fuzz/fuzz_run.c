@@ -81,27 +81,21 @@ static void check_time(const struct document *document, int64_t now_ms)
 }
 
 /* One change; what is refused is said, and changes nothing that is written. */
-static void change(struct document *document, int which, int64_t now_ms, struct rg_arena *arena)
+static void change(struct rg_run_edit *edit, int which)
 {
 	struct roger_err err = { 0 };
-	bool changed = false;
 	int r = ROGER_OK;
 
 	if (which == 0)
-		r = rg_run_extend(&document->run, &document->receipts, &rules, 60000, now_ms, arena,
-				  &err);
+		r = rg_run_extend(edit, 60000, &err);
 	else if (which == 1)
-		r = rg_run_recover(&document->run, &document->receipts, &rules,
-				   RG_STR("history_fetch"), now_ms, arena, &err);
+		r = rg_run_recover(edit, RG_STR("history_fetch"), &err);
 	else if (which == 2)
-		r = rg_run_end_child(&document->run, &document->receipts, RG_STR("3"), &changed,
-				     &err);
+		r = rg_run_end_child(edit, RG_STR("3"), &err);
 	else if (which == 3)
-		r = rg_run_complete(&document->run, &document->receipts, RG_STR("history_fetch"),
-				    now_ms, arena, &changed, &err);
+		r = rg_run_complete(edit, RG_STR("history_fetch"), &err);
 	else
-		r = rg_run_forward(&document->run, &document->receipts, RG_STR("msg-1"), &changed,
-				   &err);
+		r = rg_run_forward(edit, RG_STR("msg-1"), &err);
 	if (r < 0)
 		fuzz_check_error(&err, r);
 }
@@ -110,9 +104,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct rg_arena *arena = rg_arena_new();
 	struct document document = { 0 };
+	struct rg_run_edit edit;
 	int64_t now_ms;
-	bool changed;
-	int which, r;
+	int which;
 
 	rg_assert(arena);
 	if (read_document((struct roger_str){ (const char *)data, size }, arena, &document)) {
@@ -121,10 +115,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		document = print_again(&document, arena);
 		for (which = 0; which < 5; which++) {
 			check_time(&document, now_ms);
-			change(&document, which, ++now_ms, arena);
-			r = rg_run_restate(&document.run, &document.receipts, &rules, now_ms, arena,
-					   &changed, NULL);
-			rg_assert(r == ROGER_OK);
+			edit = (struct rg_run_edit){ .run = &document.run,
+						     .receipts = &document.receipts,
+						     .rules = rules,
+						     .now_ms = ++now_ms,
+						     .arena = arena };
+			change(&edit, which);
+			rg_run_restate(&edit);
+			rg_assert(!rg_arena_failed(arena));
 			document = print_again(&document, arena);
 			rg_assert((int)judge(&document, now_ms) == document.run.status);
 		}

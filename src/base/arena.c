@@ -16,6 +16,7 @@ struct block {
 
 struct rg_arena {
 	struct block *blocks;
+	bool failed; /* a piece was refused */
 };
 
 struct rg_arena *rg_arena_new(void)
@@ -46,6 +47,7 @@ void rg_arena_reset(struct rg_arena *arena)
 {
 	struct block *block = arena->blocks;
 
+	arena->failed = false;
 	if (!block)
 		return;
 	/* Keep the newest block: it is the largest, or has at least LARGE_BYTES. */
@@ -62,6 +64,11 @@ size_t rg_arena_held(const struct rg_arena *arena)
 	for (block = arena->blocks; block; block = block->next)
 		bytes += sizeof *block + block->size;
 	return bytes;
+}
+
+bool rg_arena_failed(const struct rg_arena *arena)
+{
+	return arena->failed;
 }
 
 static struct block *add_block(struct rg_arena *arena, size_t size)
@@ -87,19 +94,20 @@ static struct block *add_block(struct rg_arena *arena, size_t size)
 
 void *rg_arena_room(struct rg_arena *arena, size_t size)
 {
+	const size_t rounded = (size + 15) & ~(size_t)15;
 	struct block *block = arena->blocks;
 	void *piece;
 
-	if (size > SIZE_MAX - 15)
-		return NULL;
-	size = (size + 15) & ~(size_t)15;
-	if (!block || block->size - block->used < size)
-		block = add_block(arena, size);
+	if (size > rounded)
+		block = NULL;
+	else if (!block || block->size - block->used < rounded)
+		block = add_block(arena, rounded);
+	arena->failed |= !block;
 	if (!block)
 		return NULL;
 
 	piece = block->data + block->used;
-	block->used += size;
+	block->used += rounded;
 	return piece;
 }
 
@@ -126,8 +134,17 @@ bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct roger_str 
 {
 	bool kept = !buf->failed && rg_arena_copy(arena, rg_buf_str(buf), ret);
 
+	arena->failed |= !kept;
 	rg_buf_deinit(buf);
 	return kept;
+}
+
+struct roger_str rg_arena_take(struct rg_arena *arena, struct rg_buf *buf)
+{
+	struct roger_str text = { "", 0 };
+
+	(void)!rg_arena_keep(arena, buf, &text);
+	return text;
 }
 
 bool rg_arena_vprint(struct rg_arena *arena, struct roger_str *ret, const char *format,
@@ -141,6 +158,7 @@ bool rg_arena_vprint(struct rg_arena *arena, struct roger_str *ret, const char *
 	length = vsnprintf(NULL, 0, format, again);
 	va_end(again);
 	text = length < 0 ? NULL : rg_arena_room(arena, (size_t)length + 1);
+	arena->failed |= !text;
 	if (!text)
 		return false;
 	vsnprintf(text, (size_t)length + 1, format, arguments);
@@ -159,6 +177,17 @@ bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *f
 	return printed;
 }
 
+struct roger_str rg_arena_text(struct rg_arena *arena, const char *format, ...)
+{
+	struct roger_str text = { "", 0 };
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)!rg_arena_vprint(arena, &text, format, arguments);
+	va_end(arguments);
+	return text;
+}
+
 bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list, struct roger_str text)
 {
 	return rg_arena_copy(arena, text, &text) &&
@@ -167,14 +196,14 @@ bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list, struct roger_
 
 bool rg_arena_note(struct rg_arena *arena, struct roger_strs *list, const char *format, ...)
 {
-	struct roger_str *place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+	struct roger_str text;
 	va_list arguments;
 	bool printed;
 
 	va_start(arguments, format);
-	printed = place && rg_arena_vprint(arena, place, format, arguments);
+	printed = rg_arena_vprint(arena, &text, format, arguments);
 	va_end(arguments);
-	return printed;
+	return printed && rg_arena_append(arena, &list->items, &list->count, &text, sizeof text);
 }
 
 /* Room doubles at every power of two, so a list of n costs at most 2n. */

@@ -136,21 +136,19 @@ int rg_history_arrange(struct rg_history *history, int64_t since_ms, int64_t unt
 	return ROGER_OK;
 }
 
-int rg_history_agents(const struct roger_event_list *events, struct rg_arena *arena,
-		      struct roger_strs *ret_agents, struct roger_err *err)
+struct roger_strs rg_history_agents(const struct roger_event_list *events, struct rg_arena *arena)
 {
 	struct rg_names names = { .arena = arena };
-	bool added = true;
-	size_t i;
+	size_t i, k;
 
-	for (i = 0; added && i < events->count; i++) {
-		if (events->items[i].actor.length)
-			added = rg_names_add(&names, events->items[i].actor);
-		if (added && events->items[i].peer.length)
-			added = rg_names_add(&names, events->items[i].peer);
+	for (i = 0; i < events->count; i++) {
+		const struct roger_str both[] = { events->items[i].actor, events->items[i].peer };
+
+		for (k = 0; k < 2; k++)
+			if (both[k].length)
+				(void)!rg_names_add(&names, both[k]);
 	}
-	*ret_agents = rg_names_list(&names);
-	return rg_kept(added, err);
+	return rg_names_list(&names);
 }
 
 /* --------------------------------------------------------------- figures -- */
@@ -195,11 +193,11 @@ int64_t *rg_counter_of(struct rg_counter *counter, struct roger_str name)
 	if (!rg_arena_copy(counter->names.arena, name, &kept) ||
 	    !rg_arena_push(counter->names.arena, &counter->counts, &counter->count,
 			   sizeof *counter->counts))
-		return NULL;
+		return &counter->lost;
 	if (rg_names_add(&counter->names, kept))
 		return &counter->counts[place];
 	counter->count--;
-	return NULL;
+	return &counter->lost;
 }
 
 static int compare_figures(const void *a, const void *b)
@@ -211,18 +209,16 @@ static int compare_figures(const void *a, const void *b)
 	return rg_str_order(x->name, y->name);
 }
 
-int rg_counter_figures(const struct rg_counter *counter, struct roger_figure_list *ret_figures,
-		       struct roger_err *err)
+struct roger_figure_list rg_counter_figures(const struct rg_counter *counter)
 {
 	const size_t count = counter->count;
 	struct roger_figure *items = rg_arena_get(counter->names.arena, count * sizeof *items);
 	size_t i;
 
-	if (!items)
-		return rg_fail_memory(err);
-	for (i = 0; i < count; i++)
+	for (i = 0; items && i < count; i++)
 		items[i] = (struct roger_figure){ counter->names.items[i], counter->counts[i] };
+	if (!items)
+		return (struct roger_figure_list){ 0 };
 	qsort(items, count, sizeof *items, compare_figures);
-	*ret_figures = (struct roger_figure_list){ items, count };
-	return ROGER_OK;
+	return (struct roger_figure_list){ items, count };
 }

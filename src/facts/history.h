@@ -58,8 +58,7 @@ RG_CHECKED int rg_history_arrange(struct rg_history *history, int64_t since_ms, 
 				  struct roger_err *err);
 
 /* Actors and peers, in the order in which they first appear. */
-RG_CHECKED int rg_history_agents(const struct roger_event_list *events, struct rg_arena *arena,
-				 struct roger_strs *ret_agents, struct roger_err *err);
+struct roger_strs rg_history_agents(const struct roger_event_list *events, struct rg_arena *arena);
 
 /* --------------------------------------------------------------- figures -- */
 
@@ -75,13 +74,14 @@ struct rg_counter {
 	struct rg_names names;
 	int64_t *counts; /* of each name */
 	size_t count;
+	/* What could not be counted once memory ran out, which the arena remembers. */
+	int64_t lost;
 };
 
-/* A name's counter, valid until the next call; NULL: out of memory. */
+/* A name's counter, valid until the next call. */
 int64_t *rg_counter_of(struct rg_counter *counter, struct roger_str name);
 
 /* All counters, largest first, then by name. */
-RG_CHECKED int rg_counter_figures(const struct rg_counter *counter,
-				  struct roger_figure_list *ret_figures, struct roger_err *err);
+struct roger_figure_list rg_counter_figures(const struct rg_counter *counter);
 
 #endif

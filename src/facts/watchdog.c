@@ -349,20 +349,6 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 	return ROGER_OK;
 }
 
-/* The time to record: now, but never before anything that the run holds, so that a clock that was
- * set back cannot cause a contradiction. */
-static int64_t run_now(const struct rg_receipts *receipts, int64_t now_ms)
-{
-	const int64_t held[] = { receipts->dispatched_ms, receipts->completed_ms,
-				 receipts->last_recovery_ms };
-	size_t i;
-
-	for (i = 0; i < sizeof held / sizeof *held; i++)
-		if (held[i] > now_ms)
-			now_ms = held[i];
-	return now_ms;
-}
-
 /* ------------------------------------------------------------ documents -- */
 
 /* Seed 001: "Receipt fields and status fields must remain explicit in stored state." */
@@ -413,25 +399,39 @@ void rg_run_print(const struct roger_run *run, struct rg_buf *out)
 
 /* -------------------------------------------------------------- changes -- */
 
-int rg_run_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret, struct roger_err *err)
+struct roger_str rg_run_instant(int64_t ms, struct rg_arena *arena)
 {
 	char text[INSTANT_BYTES];
 
 	rg_clock_print_utc(ms, text);
-	return rg_kept(rg_arena_copy(arena, rg_str(text), ret), err);
+	return rg_arena_text(arena, "%s", text);
 }
 
-int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct roger_str source,
-		    int64_t now_ms, struct rg_arena *arena, bool *ret_changed,
-		    struct roger_err *err)
+/* The time to record: now, but never before anything that the run holds, so that a clock that was
+ * set back cannot cause a contradiction. */
+static int64_t run_now(const struct rg_run_edit *edit)
 {
-	int r;
+	const struct rg_receipts *receipts = edit->receipts;
+	const int64_t held[] = { receipts->dispatched_ms, receipts->completed_ms,
+				 receipts->last_recovery_ms };
+	int64_t now_ms = edit->now_ms;
+	size_t i;
+
+	for (i = 0; i < sizeof held / sizeof *held; i++)
+		if (held[i] > now_ms)
+			now_ms = held[i];
+	return now_ms;
+}
+
+int rg_run_complete(struct rg_run_edit *edit, struct roger_str source, struct roger_err *err)
+{
+	struct rg_receipts *receipts = edit->receipts;
+	struct roger_run *run = edit->run;
 
 	if (!rg_name_valid(source))
 		return rg_fail_member(err, ROGER_EDATA, "source",
 				      "source: expected a word such as completion_event, "
 				      "history_fetch or manual_recovery");
-	*ret_changed = false;
 	if (receipts->completed_ms && rg_str_equal(run->source, source))
 		return ROGER_OK;
 	if (receipts->completed_ms)
@@ -439,46 +439,42 @@ int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct 
 				      "run '%.*s' was already completed at %.*s by %.*s",
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->completed_at),
 				      RG_STR_ARGS(run->source));
-	now_ms = run_now(receipts, now_ms);
-	r = rg_run_instant(now_ms, arena, &run->completed_at, err);
-	if (r == ROGER_OK && !rg_arena_copy(arena, source, &run->source))
-		r = rg_fail_memory(err);
-	if (r < 0)
-		return r;
-	receipts->completed_ms = now_ms;
+	receipts->completed_ms = run_now(edit);
+	run->completed_at = rg_run_instant(receipts->completed_ms, edit->arena);
+	run->source = source;
+	(void)!rg_arena_copy(edit->arena, source, &run->source);
 	receipts->from_recovery = is_recovery(source);
 	receipts->child_ended = receipts->child_lost = false;
-	*ret_changed = true;
+	edit->changed = true;
 	return ROGER_OK;
 }
 
-void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts)
+void rg_run_lose_child(struct rg_run_edit *edit)
 {
-	if (receipts->completed_ms || run->exit.length)
+	if (edit->receipts->completed_ms || edit->run->exit.length)
 		return;
-	run->exit = RG_STR("lost");
-	receipts->child_ended = receipts->child_lost = true;
+	edit->run->exit = RG_STR("lost");
+	edit->receipts->child_ended = edit->receipts->child_lost = true;
 }
 
-int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts, int64_t now_ms,
-		struct rg_arena *arena, struct roger_err *err)
+void rg_run_beat(struct rg_run_edit *edit)
 {
-	return rg_run_instant(run_now(receipts, now_ms), arena, &run->heartbeat_at, err);
+	edit->run->heartbeat_at = rg_run_instant(run_now(edit), edit->arena);
+	edit->changed = true;
 }
 
-int rg_run_ended(struct roger_run *run, const struct rg_receipts *receipts, int64_t now_ms,
-		 struct rg_arena *arena, struct roger_err *err)
+void rg_run_ended(struct rg_run_edit *edit)
 {
-	return rg_run_instant(run_now(receipts, now_ms), arena, &run->ended_at, err);
+	edit->run->ended_at = rg_run_instant(run_now(edit), edit->arena);
 }
 
-int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
-		     struct roger_str child_exit, bool *ret_changed, struct roger_err *err)
+int rg_run_end_child(struct rg_run_edit *edit, struct roger_str child_exit, struct roger_err *err)
 {
-	*ret_changed = false;
+	struct roger_run *run = edit->run;
+
 	if (rg_str_equal(run->exit, child_exit))
 		return ROGER_OK;
-	if (receipts->completed_ms)
+	if (edit->receipts->completed_ms)
 		return rg_fail_member(err, ROGER_EREFUSED, "exit",
 				      "run '%.*s' was completed at %.*s; it has not failed",
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->completed_at));
@@ -487,32 +483,32 @@ int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
 				      "the child of run '%.*s' has already ended (%.*s)",
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->exit));
 	run->exit = child_exit;
-	receipts->child_ended = true;
-	*ret_changed = true;
+	edit->receipts->child_ended = edit->changed = true;
 	return ROGER_OK;
 }
 
-int rg_run_forward(struct roger_run *run, struct rg_receipts *receipts, struct roger_str evidence,
-		   bool *ret_changed, struct roger_err *err)
+int rg_run_forward(struct rg_run_edit *edit, struct roger_str evidence, struct roger_err *err)
 {
-	*ret_changed = false;
+	struct rg_receipts *receipts = edit->receipts;
+
 	if (receipts->forwarded)
 		return ROGER_OK;
 	if (!receipts->completed_ms)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' has no completion receipt, so nothing can have been "
 			       "forwarded; `roger complete` records one",
-			       RG_STR_ARGS(run->run));
-	run->forwarded = true;
-	run->evidence = evidence;
-	receipts->forwarded = true;
-	*ret_changed = true;
+			       RG_STR_ARGS(edit->run->run));
+	edit->run->evidence = evidence;
+	edit->run->forwarded = receipts->forwarded = edit->changed = true;
 	return ROGER_OK;
 }
 
-static int may_extend(const struct roger_run *run, const struct rg_receipts *receipts,
-		      const struct rg_watchdog_rules *rules, int64_t by_ms, struct roger_err *err)
+static int may_extend(const struct rg_run_edit *edit, int64_t by_ms, struct roger_err *err)
 {
+	const struct rg_watchdog_rules *rules = &edit->rules;
+	const struct rg_receipts *receipts = edit->receipts;
+	const struct roger_run *run = edit->run;
+
 	if (by_ms <= 0 || by_ms > rules->extension_ms_max)
 		return rg_fail_member(err, ROGER_EDATA, "by", "by: expected at most %lld h",
 				      (long long)rules->extension_ms_max / 3600000);
@@ -536,39 +532,33 @@ static int may_extend(const struct roger_run *run, const struct rg_receipts *rec
 	return ROGER_OK;
 }
 
-int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
-		  const struct rg_watchdog_rules *rules, int64_t by_ms, int64_t now_ms,
-		  struct rg_arena *arena, struct roger_err *err)
+int rg_run_extend(struct rg_run_edit *edit, int64_t by_ms, struct roger_err *err)
 {
-	int64_t from_ms = now_ms > receipts->expected_by_ms ? now_ms : receipts->expected_by_ms;
-	int r;
+	struct rg_receipts *receipts = edit->receipts;
+	const int64_t from_ms =
+		edit->now_ms > receipts->expected_by_ms ? edit->now_ms : receipts->expected_by_ms;
+	int r = may_extend(edit, by_ms, err);
 
-	r = may_extend(run, receipts, rules, by_ms, err);
 	if (r < 0)
 		return r;
 	if (from_ms > RG_TIME_MS_MAX - by_ms)
 		return rg_fail_member(err, ROGER_EDATA, "by",
 				      "by: expected a time before the year 10000");
-	r = rg_run_instant(from_ms + by_ms, arena, &run->expected_by, err);
-	if (r < 0)
-		return r;
 	receipts->expected_by_ms = from_ms + by_ms;
-	run->extensions = ++receipts->extensions;
+	edit->run->expected_by = rg_run_instant(from_ms + by_ms, edit->arena);
+	edit->run->extensions = ++receipts->extensions;
+	edit->changed = true;
 	return ROGER_OK;
 }
 
-int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
-			  const struct rg_watchdog_rules *rules, bool stranded, struct roger_str by,
-			  int64_t now_ms, struct rg_arena *arena, bool *ret_changed,
+int rg_run_settle_failure(struct rg_run_edit *edit, bool stranded, struct roger_str by,
 			  struct roger_err *err)
 {
-	struct roger_run judged = *run;
-	int r;
+	struct rg_receipts *receipts = edit->receipts;
+	struct roger_run *run = edit->run, judged = *run;
 
-	judged.status = (int)rg_watchdog_judge(receipts, rules, now_ms);
+	judged.status = (int)rg_watchdog_judge(receipts, &edit->rules, edit->now_ms);
 	judged.outcome = (int)rg_run_outcome(run, receipts);
-
-	*ret_changed = false;
 	if (receipts->settled)
 		return ROGER_OK;
 	if (!rg_run_wants_settling(&judged) &&
@@ -577,21 +567,19 @@ int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
 			       "run '%.*s' is %s and %s: there is nothing to dismiss",
 			       RG_STR_ARGS(run->run), rg_run_status_names[judged.status],
 			       judged.outcome ? rg_run_outcome_names[judged.outcome] : "open");
-	r = rg_run_instant(run_now(receipts, now_ms), arena, &run->settled_at, err);
-	if (r < 0)
-		return r;
+	run->settled_at = rg_run_instant(run_now(edit), edit->arena);
 	run->settled_by = by;
-	receipts->settled = *ret_changed = true;
+	receipts->settled = edit->changed = true;
 	return ROGER_OK;
 }
 
-static int may_recover(const struct roger_run *run, const struct rg_receipts *receipts,
-		       const struct rg_watchdog_rules *rules, int64_t now_ms, struct roger_err *err)
+static int may_recover(const struct rg_run_edit *edit, struct roger_err *err)
 {
+	const struct roger_run *run = edit->run;
 	char from[INSTANT_BYTES];
 	int64_t from_ms;
 
-	switch (rg_watchdog_recovery(receipts, rules, now_ms, &from_ms)) {
+	switch (rg_watchdog_recovery(edit->receipts, &edit->rules, edit->now_ms, &from_ms)) {
 	case RG_RECOVERY_DUE:
 		return ROGER_OK;
 	case RG_RECOVERY_DONE:
@@ -616,78 +604,75 @@ static int may_recover(const struct roger_run *run, const struct rg_receipts *re
 	}
 	return rg_fail(err, ROGER_EREFUSED, 0,
 		       "run '%.*s' had %lld recovery attempts; watchdog.max_recoveries is %lld",
-		       RG_STR_ARGS(run->run), (long long)receipts->recoveries,
-		       (long long)rules->recoveries_max);
+		       RG_STR_ARGS(run->run), (long long)edit->receipts->recoveries,
+		       (long long)edit->rules.recoveries_max);
 }
 
-int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
-		   const struct rg_watchdog_rules *rules, struct roger_str action, int64_t now_ms,
-		   struct rg_arena *arena, struct roger_err *err)
+int rg_run_recover(struct rg_run_edit *edit, struct roger_str action, struct roger_err *err)
 {
-	int r;
+	struct rg_receipts *receipts = edit->receipts;
+	struct roger_run *run = edit->run;
+	int r = may_recover(edit, err);
 
-	r = may_recover(run, receipts, rules, now_ms, err);
 	if (r < 0)
 		return r;
-	now_ms = run_now(receipts, now_ms);
-	r = rg_run_instant(now_ms, arena, &run->last_recovery_at, err);
-	if (r < 0)
-		return r;
-	receipts->last_recovery_ms = now_ms;
+	receipts->last_recovery_ms = run_now(edit);
+	run->last_recovery_at = rg_run_instant(receipts->last_recovery_ms, edit->arena);
 	run->recovery_attempts = ++receipts->recoveries;
 	run->recovery_action = action;
+	edit->changed = true;
 	return ROGER_OK;
 }
 
-int rg_run_note(struct roger_run *run, int64_t now_ms, struct roger_str text,
-		struct rg_arena *arena, struct roger_err *err)
+/* The list is copied, since a document that is only tried has it, too. */
+static void add_note(struct rg_run_edit *edit, int64_t at_ms, struct roger_str text)
 {
-	struct roger_str *notes = rg_arena_get(arena, (run->notes.count + 1) * sizeof *notes);
+	const struct roger_strs *before = &edit->run->notes;
+	struct roger_strs notes = { 0 };
 	char instant[INSTANT_BYTES];
+	size_t i;
 
-	rg_clock_print_utc(now_ms, instant);
-	if (!notes ||
-	    !rg_arena_print(arena, &notes[run->notes.count], "%s %.*s", instant, RG_STR_ARGS(text)))
-		return rg_fail_memory(err);
-	if (run->notes.count)
-		memcpy(notes, run->notes.items, run->notes.count * sizeof *notes);
-	run->notes = (struct roger_strs){ notes, run->notes.count + 1 };
-	return ROGER_OK;
+	rg_clock_print_utc(at_ms, instant);
+	for (i = 0; i < before->count; i++)
+		(void)!rg_arena_append(edit->arena, &notes.items, &notes.count, &before->items[i],
+				       sizeof *before->items);
+	rg_arena_note(edit->arena, &notes, "%s %.*s", instant, RG_STR_ARGS(text));
+	edit->run->notes = notes;
 }
 
-/* "active -> blocked: why" */
-static int note_change(struct roger_run *run, enum roger_run_status before, int64_t now_ms,
-		       struct rg_arena *arena, struct roger_err *err)
+void rg_run_note(struct rg_run_edit *edit, const char *format, ...)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str text = { "", 0 };
+	va_list arguments;
 
-	rg_assert((int)before != run->status);
-	rg_buf_printf(&text, "%s -> %s: %.*s", rg_run_status_names[before],
-		      rg_run_status_names[run->status], RG_STR_ARGS(run->status_reason));
-	return text.failed ? rg_fail_memory(err)
-			   : rg_run_note(run, now_ms, rg_buf_str(&text), arena, err);
+	va_start(arguments, format);
+	(void)!rg_arena_vprint(edit->arena, &text, format, arguments);
+	va_end(arguments);
+	add_note(edit, edit->now_ms, text);
 }
 
-int rg_run_restate(struct roger_run *run, const struct rg_receipts *receipts,
-		   const struct rg_watchdog_rules *rules, int64_t now_ms, struct rg_arena *arena,
-		   bool *ret_changed, struct roger_err *err)
+/* A change of the status has a note: "active -> blocked: why". */
+void rg_run_restate(struct rg_run_edit *edit)
 {
-	enum roger_run_status before = (enum roger_run_status)run->status,
-			      status = rg_watchdog_judge(receipts, rules, now_ms);
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf reason = { .maximum = SIZE_MAX };
-	int r;
+	const enum roger_run_status status =
+		rg_watchdog_judge(edit->receipts, &edit->rules, edit->now_ms);
+	struct rg_buf reason = { .maximum = SIZE_MAX };
+	struct roger_run *run = edit->run;
+	const int before = run->status;
+	struct roger_str why;
 
-	rg_watchdog_explain(run, receipts, rules, status, &reason);
-	*ret_changed = status != before;
-	run->outcome = (int)rg_run_outcome(run, receipts);
-	if (status == before && rg_str_equal(rg_buf_str(&reason), run->status_reason))
-		return ROGER_OK;
-	r = rg_run_instant(run_now(receipts, now_ms), arena, &run->status_updated_at, err);
-	if (r == ROGER_OK && !rg_arena_keep(arena, &reason, &run->status_reason))
-		r = rg_fail_memory(err);
-	if (r < 0)
-		return r;
+	rg_watchdog_explain(run, edit->receipts, &edit->rules, status, &reason);
+	why = rg_arena_take(edit->arena, &reason);
+	run->outcome = (int)rg_run_outcome(run, edit->receipts);
 	run->status = (int)status;
-	return status == before ? ROGER_OK
-				: note_change(run, before, run_now(receipts, now_ms), arena, err);
+	if (run->status == before && rg_str_equal(why, run->status_reason))
+		return;
+	run->status_reason = why;
+	run->status_updated_at = rg_run_instant(run_now(edit), edit->arena);
+	if (run->status == before)
+		return;
+	edit->changed = true;
+	add_note(edit, run_now(edit),
+		 rg_arena_text(edit->arena, "%s -> %s: %.*s", rg_run_status_names[before],
+			       rg_run_status_names[status], RG_STR_ARGS(why)));
 }

@@ -114,53 +114,51 @@ void rg_run_print(const struct roger_run *run, struct rg_buf *out);
 
 /* -------------------------------------------------------------- changes -- */
 
+/* A run while it is changed.  Its texts are in arena, which remembers if memory ran out: whoever
+ * writes the document asks it first. */
+struct rg_run_edit {
+	struct roger_run *run;
+	struct rg_receipts *receipts;
+	struct rg_watchdog_rules rules;
+	int64_t now_ms;
+	struct roger_str by; /* who makes the change, for its note: " by bob (...)"; "": not told */
+	struct rg_arena *arena;
+	bool changed; /* it is to be written */
+};
+
 /*
- * Each of these adds a receipt to a run, or refuses with ROGER_EREFUSED and the reason;
- * *ret_changed is false if the run has it already.  Texts are copied to arena.  They do not change
- * the status.
+ * Each of these adds a receipt to a run, or refuses with ROGER_EREFUSED and the reason; `changed`
+ * stays as it is if the run has it already.  They do not change the status.
  */
-RG_CHECKED int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts,
-			       struct roger_str source, int64_t now_ms, struct rg_arena *arena,
-			       bool *ret_changed, struct roger_err *err);
+RG_CHECKED int rg_run_complete(struct rg_run_edit *edit, struct roger_str source,
+			       struct roger_err *err);
 /* The child ended without a result; child_exit: "3", "failed". */
-RG_CHECKED int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
-				struct roger_str child_exit, bool *ret_changed,
+RG_CHECKED int rg_run_end_child(struct rg_run_edit *edit, struct roger_str child_exit,
 				struct roger_err *err);
 /* The child's process is gone and nobody saw how it ended; does nothing if more is known. */
-void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts);
+void rg_run_lose_child(struct rg_run_edit *edit);
 /* Record now as the time at which the child's end was seen. */
-RG_CHECKED int rg_run_ended(struct roger_run *run, const struct rg_receipts *receipts,
-			    int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
+void rg_run_ended(struct rg_run_edit *edit);
 /* Record now as the last time at which the watcher was alive. */
-RG_CHECKED int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts,
-			   int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
+void rg_run_beat(struct rg_run_edit *edit);
 /* The result reached its owner; evidence: id of the message that the owner has read. */
-RG_CHECKED int rg_run_forward(struct roger_run *run, struct rg_receipts *receipts,
-			      struct roger_str evidence, bool *ret_changed, struct roger_err *err);
-RG_CHECKED int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
-			     const struct rg_watchdog_rules *rules, int64_t by_ms, int64_t now_ms,
-			     struct rg_arena *arena, struct roger_err *err);
+RG_CHECKED int rg_run_forward(struct rg_run_edit *edit, struct roger_str evidence,
+			      struct roger_err *err);
+RG_CHECKED int rg_run_extend(struct rg_run_edit *edit, int64_t by_ms, struct roger_err *err);
 /* Settle a failure, or a result that nobody can read (stranded); by: "" for a person. */
-RG_CHECKED int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
-				     const struct rg_watchdog_rules *rules, bool stranded,
-				     struct roger_str by, int64_t now_ms, struct rg_arena *arena,
-				     bool *ret_changed, struct roger_err *err);
+RG_CHECKED int rg_run_settle_failure(struct rg_run_edit *edit, bool stranded, struct roger_str by,
+				     struct roger_err *err);
 /* Count a recovery attempt, before it is made. */
-RG_CHECKED int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
-			      const struct rg_watchdog_rules *rules, struct roger_str action,
-			      int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
-
-/* Add a note, which starts with the time: "2026-04-24T02:50:00.000Z ...". */
-RG_CHECKED int rg_run_note(struct roger_run *run, int64_t now_ms, struct roger_str text,
-			   struct rg_arena *arena, struct roger_err *err);
-
-/* Print an instant, as documents have it, into arena. */
-RG_CHECKED int rg_run_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret,
+RG_CHECKED int rg_run_recover(struct rg_run_edit *edit, struct roger_str action,
 			      struct roger_err *err);
 
+/* Add a note, printed as printf() would, after the time: "2026-04-24T02:50:00.000Z ...". */
+void rg_run_note(struct rg_run_edit *edit, const char *format, ...) RG_PRINTF(2, 3);
+
+/* An instant as documents have it. */
+struct roger_str rg_run_instant(int64_t ms, struct rg_arena *arena);
+
 /* Judge the run; if its status changes, record status, reason, time and a note. */
-RG_CHECKED int rg_run_restate(struct roger_run *run, const struct rg_receipts *receipts,
-			      const struct rg_watchdog_rules *rules, int64_t now_ms,
-			      struct rg_arena *arena, bool *ret_changed, struct roger_err *err);
+void rg_run_restate(struct rg_run_edit *edit);
 
 #endif

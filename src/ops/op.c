@@ -139,11 +139,20 @@ static int mark_altered(const struct roger_op *op, struct roger *roger, void *re
 	return r;
 }
 
+/* Call the verb's function.  A reply in which texts are missing for want of memory is none. */
+static int call_verb(const struct roger_op *op, struct roger *roger, const void *request,
+		     void *reply, struct roger_err *err)
+{
+	int r = op->run(roger, request, reply, err);
+
+	return r < 0 ? r : rg_kept(!rg_arena_failed(rg_op_memory(reply)), err);
+}
+
 int rg_op_ask(struct roger *roger, const struct roger_op *op, const void *request, void *reply,
 	      struct roger_err *err)
 {
 	return roger->remote ? roger->elsewhere->ask(roger->remote, op, request, reply, err)
-			     : op->run(roger, request, reply, err);
+			     : call_verb(op, roger, request, reply, err);
 }
 
 /* True if a reply has a message whose leases expired too often, and that is not dead yet. */
@@ -178,7 +187,7 @@ static int run_verb(const struct roger_op *op, struct roger *roger, const void *
 
 	if (roger && op->flags & ROGER_TELLS)
 		roger->settle(roger);
-	r = op->run(roger, request, reply, err);
+	r = call_verb(op, roger, request, reply, err);
 	if (r < 0 || !roger || op->flags & ROGER_WRITES || op == &rg_op_verify ||
 	    op == &rg_op_doctor)
 		return r;
@@ -189,7 +198,7 @@ static int run_verb(const struct roger_op *op, struct roger *roger, const void *
 		return r;
 	memset(reply, 0, op->reply->size);
 	memcpy(reply, &memory, sizeof memory);
-	return op->run(roger, request, reply, err);
+	return call_verb(op, roger, request, reply, err);
 }
 
 int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *request, void *reply,
@@ -241,7 +250,7 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 	r = far ? rg_request_check(op->request, request, err)
 		: rg_op_perform(op, roger, request, ret_reply, err);
 	if (r == ROGER_OK && far)
-		r = op->run(roger, request, ret_reply, err);
+		r = call_verb(op, roger, request, ret_reply, err);
 	/* An error here is ignored: mail that was taken must be answered. */
 	if (r == ROGER_OK && !far)
 		(void)!mark_altered(op, roger, ret_reply, memory, NULL);

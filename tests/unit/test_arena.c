@@ -26,6 +26,15 @@ static void texts_are_kept(void **state)
 	assert_true(rg_arena_keep(arena, &buf, &kept));
 	assert_null(buf.data);
 	assert_string_equal(kept.data, "word");
+	buf = (struct rg_buf){ .maximum = 100 };
+	rg_buf_add_text(&buf, "text");
+	kept = rg_arena_take(arena, &buf);
+	assert_null(buf.data);
+	assert_string_equal(kept.data, "text");
+	printed = rg_arena_text(arena, "%s %d", "number", 3);
+	assert_string_equal(printed.data, "number 3");
+	assert_int_equal(printed.length, 8);
+	assert_false(rg_arena_failed(arena));
 	rg_arena_free(arena);
 }
 
@@ -58,6 +67,30 @@ static void what_is_not_whole_is_not_kept(void **state)
 	assert_false(rg_arena_keep(arena, &buf, &kept));
 	assert_null(buf.data);
 	assert_string_equal(kept.data, "before");
+	assert_true(rg_arena_failed(arena));
+	rg_arena_free(arena);
+}
+
+/* What got no memory is remembered until all is forgotten. */
+static void a_failure_is_remembered(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_buf buf = { .maximum = 2 };
+	struct roger_str taken;
+
+	(void)state;
+	rg_buf_add_text(&buf, "too long");
+	taken = rg_arena_take(arena, &buf);
+	assert_string_equal(taken.data, "");
+	assert_int_equal(taken.length, 0);
+	assert_true(rg_arena_failed(arena));
+	assert_non_null(rg_arena_get(arena, 10));
+	assert_true(rg_arena_failed(arena));
+	rg_arena_reset(arena);
+	assert_false(rg_arena_failed(arena));
+	assert_null(rg_arena_get(arena, SIZE_MAX));
+	assert_null(rg_arena_get(arena, SIZE_MAX - 20));
+	assert_true(rg_arena_failed(arena));
 	rg_arena_free(arena);
 }
 
@@ -128,6 +161,7 @@ int main(void)
 		cmocka_unit_test(texts_are_kept),
 		cmocka_unit_test(texts_are_listed),
 		cmocka_unit_test(what_is_not_whole_is_not_kept),
+		cmocka_unit_test(a_failure_is_remembered),
 		cmocka_unit_test(lists_grow),
 		cmocka_unit_test(an_item_is_appended),
 		cmocka_unit_test(a_reset_keeps_memory),

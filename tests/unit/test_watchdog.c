@@ -27,9 +27,91 @@ struct desk {
 	struct rg_arena *arena;
 	struct roger_run run;
 	struct rg_receipts receipts;
-	bool changed;
+	bool changed; /* by the last change */
 	struct roger_err err;
 };
+
+static struct rg_run_edit edit_at(struct desk *desk, int64_t now_ms)
+{
+	return (struct rg_run_edit){ .run = &desk->run,
+				     .receipts = &desk->receipts,
+				     .rules = rules,
+				     .now_ms = now_ms,
+				     .arena = desk->arena };
+}
+
+/* The result of a change; desk->changed is what it says of itself. */
+static int done(struct desk *desk, const struct rg_run_edit *edit, int r)
+{
+	desk->changed = edit->changed;
+	assert_false(rg_arena_failed(desk->arena));
+	return r;
+}
+
+static int complete(struct desk *desk, const char *source, int64_t now_ms)
+{
+	struct rg_run_edit edit = edit_at(desk, now_ms);
+
+	return done(desk, &edit, rg_run_complete(&edit, rg_str(source), &desk->err));
+}
+
+static int end_child(struct desk *desk, const char *child_exit)
+{
+	struct rg_run_edit edit = edit_at(desk, 0);
+
+	return done(desk, &edit, rg_run_end_child(&edit, rg_str(child_exit), &desk->err));
+}
+
+static int forward(struct desk *desk, const char *evidence)
+{
+	struct rg_run_edit edit = edit_at(desk, 0);
+
+	return done(desk, &edit, rg_run_forward(&edit, rg_str(evidence), &desk->err));
+}
+
+static int extend_by(struct desk *desk, const struct rg_watchdog_rules *by, int64_t by_ms,
+		     int64_t now_ms)
+{
+	struct rg_run_edit edit = edit_at(desk, now_ms);
+
+	edit.rules = *by;
+	return done(desk, &edit, rg_run_extend(&edit, by_ms, &desk->err));
+}
+
+static int extend(struct desk *desk, int64_t by_ms, int64_t now_ms)
+{
+	return extend_by(desk, &rules, by_ms, now_ms);
+}
+
+static int recover(struct desk *desk, int64_t now_ms)
+{
+	struct rg_run_edit edit = edit_at(desk, now_ms);
+
+	return done(desk, &edit, rg_run_recover(&edit, RG_STR("looking"), &desk->err));
+}
+
+static void beat(struct desk *desk, int64_t now_ms)
+{
+	struct rg_run_edit edit = edit_at(desk, now_ms);
+
+	rg_run_beat(&edit);
+	assert_int_equal(done(desk, &edit, ROGER_OK), ROGER_OK);
+}
+
+static void lose_child(struct desk *desk)
+{
+	struct rg_run_edit edit = edit_at(desk, 0);
+
+	rg_run_lose_child(&edit);
+}
+
+static void restate(struct desk *desk, int64_t now_ms)
+{
+	struct rg_run_edit edit = edit_at(desk, now_ms);
+
+	rg_run_restate(&edit);
+	assert_int_equal(done(desk, &edit, ROGER_OK), ROGER_OK);
+}
 
 static int make_desk(void **state)
 {
@@ -320,20 +402,12 @@ static void clocks_may_jump_back(void **state)
 	struct desk *desk = *state;
 
 	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, 1), ROGER_RUN_ACTIVE);
-	assert_int_equal(rg_run_complete(&desk->run, &desk->receipts, RG_STR("completion_event"), 1,
-					 desk->arena, &desk->changed, NULL),
-			 ROGER_OK);
+	assert_int_equal(complete(desk, "completion_event", 1), ROGER_OK);
 	assert_true(rg_str_is(desk->run.completed_at, "2026-04-24T02:40:00.000Z"));
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
 }
 
 /* --------------------------------------------------------------- changes -- */
-
-static int complete(struct desk *desk, const char *source, int64_t now_ms)
-{
-	return rg_run_complete(&desk->run, &desk->receipts, rg_str(source), now_ms, desk->arena,
-			       &desk->changed, &desk->err);
-}
 
 static void a_completion_is_received_once(void **state)
 {
@@ -347,30 +421,22 @@ static void a_completion_is_received_once(void **state)
 	assert_true(rg_str_is(desk->run.completed_at, "2026-04-24T02:50:00.000Z"));
 	assert_int_equal(complete(desk, "manual_recovery", expected_ms), ROGER_EREFUSED);
 	assert_string_equal(desk->err.member, "source");
-	assert_int_equal(
-		rg_run_end_child(&desk->run, &desk->receipts, RG_STR("3"), &desk->changed, NULL),
-		ROGER_EREFUSED);
+	assert_int_equal(end_child(desk, "3"), ROGER_EREFUSED);
 }
 
 static void nothing_is_forwarded_before_it_is_done(void **state)
 {
 	struct desk *desk = *state;
 
-	assert_int_equal(
-		rg_run_forward(&desk->run, &desk->receipts, RG_STR("msg-1"), &desk->changed, NULL),
-		ROGER_EREFUSED);
+	assert_int_equal(forward(desk, "msg-1"), ROGER_EREFUSED);
 	assert_false(desk->run.forwarded);
 	assert_int_equal(complete(desk, "history_fetch", expected_ms), ROGER_OK);
 	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, expected_ms),
 			 ROGER_RUN_NOT_FORWARDED);
-	assert_int_equal(
-		rg_run_forward(&desk->run, &desk->receipts, RG_STR("msg-1"), &desk->changed, NULL),
-		ROGER_OK);
+	assert_int_equal(forward(desk, "msg-1"), ROGER_OK);
 	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, expected_ms),
 			 ROGER_RUN_RECOVERED);
-	assert_int_equal(
-		rg_run_forward(&desk->run, &desk->receipts, RG_STR("msg-2"), &desk->changed, NULL),
-		ROGER_OK);
+	assert_int_equal(forward(desk, "msg-2"), ROGER_OK);
 	assert_false(desk->changed);
 	assert_true(rg_str_is(desk->run.evidence, "msg-1"));
 }
@@ -379,23 +445,13 @@ static void a_child_that_failed_may_still_be_heard(void **state)
 {
 	struct desk *desk = *state;
 
-	assert_int_equal(
-		rg_run_end_child(&desk->run, &desk->receipts, RG_STR("3"), &desk->changed, NULL),
-		ROGER_OK);
+	assert_int_equal(end_child(desk, "3"), ROGER_OK);
 	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, dispatched_ms),
 			 ROGER_RUN_BLOCKED);
-	assert_int_equal(
-		rg_run_end_child(&desk->run, &desk->receipts, RG_STR("4"), &desk->changed, NULL),
-		ROGER_EREFUSED);
+	assert_int_equal(end_child(desk, "4"), ROGER_EREFUSED);
 	assert_int_equal(complete(desk, "completion_event", expected_ms), ROGER_OK);
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
 	assert_false(desk->receipts.child_ended);
-}
-
-static int extend(struct desk *desk, int64_t by_ms, int64_t now_ms)
-{
-	return rg_run_extend(&desk->run, &desk->receipts, &rules, by_ms, now_ms, desk->arena,
-			     &desk->err);
 }
 
 static void extensions_are_bounded(void **state)
@@ -411,12 +467,6 @@ static void extensions_are_bounded(void **state)
 	assert_int_equal(extend(desk, 60000, dispatched_ms), ROGER_EREFUSED);
 	assert_int_equal(desk->run.extensions, 2);
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
-}
-
-static int recover(struct desk *desk, int64_t now_ms)
-{
-	return rg_run_recover(&desk->run, &desk->receipts, &rules, RG_STR("looking"), now_ms,
-			      desk->arena, &desk->err);
 }
 
 static void recoveries_are_bounded_and_spaced(void **state)
@@ -445,9 +495,7 @@ static void a_child_that_ended_need_not_be_waited_for(void **state)
 {
 	struct desk *desk = *state;
 
-	assert_int_equal(rg_run_end_child(&desk->run, &desk->receipts, RG_STR("failed"),
-					  &desk->changed, NULL),
-			 ROGER_OK);
+	assert_int_equal(end_child(desk, "failed"), ROGER_OK);
 	assert_int_equal(recover(desk, dispatched_ms), ROGER_OK);
 	assert_int_equal(extend(desk, 60000, dispatched_ms), ROGER_EREFUSED);
 }
@@ -456,15 +504,11 @@ static void restating_writes_what_changed(void **state)
 {
 	struct desk *desk = *state;
 
-	assert_int_equal(rg_run_restate(&desk->run, &desk->receipts, &rules, dispatched_ms + 1,
-					desk->arena, &desk->changed, NULL),
-			 ROGER_OK);
+	restate(desk, dispatched_ms + 1);
 	assert_false(desk->changed);
 	assert_int_equal(desk->run.notes.count, 0);
 	assert_true(rg_str_is(desk->run.status_updated_at, "2026-04-24T10:40:00+08:00"));
-	assert_int_equal(rg_run_restate(&desk->run, &desk->receipts, &rules, expected_ms + 1,
-					desk->arena, &desk->changed, NULL),
-			 ROGER_OK);
+	restate(desk, expected_ms + 1);
 	assert_true(desk->changed);
 	assert_int_equal(desk->run.status, ROGER_RUN_SUSPECT);
 	assert_true(rg_str_is(desk->run.status_updated_at, "2026-04-24T02:50:00.001Z"));
@@ -600,7 +644,7 @@ static void a_lost_child(void **state)
 	struct desk *desk = *state;
 	struct rg_buf reason;
 
-	rg_run_lose_child(&desk->run, &desk->receipts);
+	lose_child(desk);
 	assert_true(rg_str_is(desk->run.exit, "lost"));
 	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, dispatched_ms),
 			 ROGER_RUN_BLOCKED);
@@ -612,13 +656,11 @@ static void a_lost_child(void **state)
 	/* As its document says it. */
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
 	assert_true(desk->receipts.child_lost);
-	assert_int_equal(rg_run_complete(&desk->run, &desk->receipts, RG_STR("history_fetch"),
-					 expected_ms, desk->arena, &desk->changed, NULL),
-			 ROGER_OK);
+	assert_int_equal(complete(desk, "history_fetch", expected_ms), ROGER_OK);
 	assert_false(desk->receipts.child_lost);
 	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, expected_ms),
 			 ROGER_RUN_NOT_FORWARDED);
-	rg_run_lose_child(&desk->run, &desk->receipts);
+	lose_child(desk);
 	assert_false(desk->receipts.child_ended);
 }
 
@@ -627,7 +669,7 @@ static void a_heartbeat(void **state)
 	struct desk *desk = *state;
 
 	/* A clock that was set back makes no contradiction. */
-	assert_int_equal(rg_run_beat(&desk->run, &desk->receipts, 5, desk->arena, NULL), ROGER_OK);
+	beat(desk, 5);
 	assert_true(rg_str_is(desk->run.heartbeat_at, "2026-04-24T02:40:00.000Z"));
 	desk->run.heartbeat_at = RG_STR("yesterday");
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, &desk->err), ROGER_EDATA);
@@ -1007,7 +1049,7 @@ static void a_child_is_lost_once(void **state)
 			desk->run.exit = rg_str(exits[i]);
 			desk->receipts.completed_ms = completed ? expected_ms : 0;
 			desk->receipts.child_ended = desk->receipts.child_lost = false;
-			rg_run_lose_child(&desk->run, &desk->receipts);
+			lose_child(desk);
 			assert_int_equal(desk->receipts.child_ended, lost);
 			assert_int_equal(desk->receipts.child_lost, lost);
 			assert_true(rg_str_is(desk->run.exit, lost ? "lost" : exits[i]));
@@ -1019,26 +1061,18 @@ static void a_child_ends_once(void **state)
 	struct desk *desk = *state;
 
 	desk->changed = false;
-	assert_int_equal(
-		rg_run_end_child(&desk->run, &desk->receipts, RG_STR("3"), &desk->changed, NULL),
-		ROGER_OK);
+	assert_int_equal(end_child(desk, "3"), ROGER_OK);
 	assert_true(desk->changed && desk->receipts.child_ended);
-	assert_int_equal(
-		rg_run_end_child(&desk->run, &desk->receipts, RG_STR("3"), &desk->changed, NULL),
-		ROGER_OK);
+	assert_int_equal(end_child(desk, "3"), ROGER_OK);
 	assert_false(desk->changed);
 	desk->changed = true;
-	assert_int_equal(rg_run_end_child(&desk->run, &desk->receipts, RG_STR("4"), &desk->changed,
-					  &desk->err),
-			 ROGER_EREFUSED);
+	assert_int_equal(end_child(desk, "4"), ROGER_EREFUSED);
 	assert_false(desk->changed);
 	assert_string_equal(desk->err.message, "the child of run 'r1' has already ended (3)");
 	assert_string_equal(desk->err.member, "exit");
 	desk->run.exit = RG_STR("");
 	assert_int_equal(complete(desk, "completion_event", expected_ms), ROGER_OK);
-	assert_int_equal(rg_run_end_child(&desk->run, &desk->receipts, RG_STR("4"), &desk->changed,
-					  &desk->err),
-			 ROGER_EREFUSED);
+	assert_int_equal(end_child(desk, "4"), ROGER_EREFUSED);
 	assert_string_equal(
 		desk->err.message,
 		"run 'r1' was completed at 2026-04-24T02:50:00.000Z; it has not failed");
@@ -1048,9 +1082,7 @@ static void a_forward_is_written_down(void **state)
 {
 	struct desk *desk = *state;
 
-	assert_int_equal(rg_run_forward(&desk->run, &desk->receipts, RG_STR("msg-1"),
-					&desk->changed, &desk->err),
-			 ROGER_EREFUSED);
+	assert_int_equal(forward(desk, "msg-1"), ROGER_EREFUSED);
 	assert_string_equal(desk->err.message,
 			    "run 'r1' has no completion receipt, so nothing can have been "
 			    "forwarded; `roger complete` records one");
@@ -1067,9 +1099,7 @@ static void a_forward_is_written_down(void **state)
 	assert_string_equal(desk->err.message, "source: expected a word such as completion_event, "
 					       "history_fetch or manual_recovery");
 	desk->changed = false;
-	assert_int_equal(rg_run_forward(&desk->run, &desk->receipts, RG_STR("msg-1"),
-					&desk->changed, &desk->err),
-			 ROGER_OK);
+	assert_int_equal(forward(desk, "msg-1"), ROGER_OK);
 	assert_true(desk->changed && desk->run.forwarded && desk->receipts.forwarded);
 	assert_true(rg_str_is(desk->run.evidence, "msg-1"));
 }
@@ -1093,9 +1123,7 @@ static void nothing_is_dated_before_what_is_there(void **state)
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
 		desk->receipts.completed_ms = cases[i].completed_ms;
 		desk->receipts.last_recovery_ms = cases[i].last_recovery_ms;
-		assert_int_equal(rg_run_beat(&desk->run, &desk->receipts, cases[i].now_ms,
-					     desk->arena, NULL),
-				 ROGER_OK);
+		beat(desk, cases[i].now_ms);
 		assert_true(rg_str_is(desk->run.heartbeat_at, cases[i].beat));
 	}
 }
@@ -1111,9 +1139,7 @@ static void why_more_time_is_refused(void **state)
 		assert_int_equal(extend(desk, wrong[i], dispatched_ms), ROGER_EDATA);
 		assert_string_equal(desk->err.message, "by: expected at most 1 h");
 	}
-	assert_int_equal(rg_run_extend(&desk->run, &desk->receipts, &nearly_two, 7200000,
-				       dispatched_ms, desk->arena, &desk->err),
-			 ROGER_EDATA);
+	assert_int_equal(extend_by(desk, &nearly_two, 7200000, dispatched_ms), ROGER_EDATA);
 	assert_string_equal(desk->err.message, "by: expected at most 1 h");
 	assert_int_equal(extend(desk, 1, dispatched_ms), ROGER_OK);
 	assert_int_equal(desk->receipts.expected_by_ms, expected_ms + 1);
@@ -1182,13 +1208,13 @@ static void notes_are_kept_in_order(void **state)
 {
 	static const char *const texts[] = { "one", "two", "three", "four" };
 	struct desk *desk = *state;
+	struct rg_run_edit edit;
 	char expected[64];
 	size_t i, k;
 
 	for (i = 0; i < 4; i++) {
-		assert_int_equal(rg_run_note(&desk->run, dispatched_ms + (int64_t)i,
-					     rg_str(texts[i]), desk->arena, NULL),
-				 ROGER_OK);
+		edit = edit_at(desk, dispatched_ms + (int64_t)i);
+		rg_run_note(&edit, "%s", texts[i]);
 		assert_int_equal(desk->run.notes.count, i + 1);
 		for (k = 0; k <= i; k++) {
 			snprintf(expected, sizeof expected, "2026-04-24T02:40:00.00%zuZ %s", k,
@@ -1198,12 +1224,6 @@ static void notes_are_kept_in_order(void **state)
 	}
 }
 
-static int restate(struct desk *desk, int64_t now_ms)
-{
-	return rg_run_restate(&desk->run, &desk->receipts, &rules, now_ms, desk->arena,
-			      &desk->changed, NULL);
-}
-
 /* Status and reason are judged apart: each is put right where it is not. */
 static void restating_mends_what_is_wrong(void **state)
 {
@@ -1211,7 +1231,7 @@ static void restating_mends_what_is_wrong(void **state)
 
 	desk->run.status_reason = RG_STR("because");
 	desk->changed = true;
-	assert_int_equal(restate(desk, dispatched_ms + 1), ROGER_OK);
+	restate(desk, dispatched_ms + 1);
 	assert_false(desk->changed);
 	assert_int_equal(desk->run.notes.count, 0);
 	assert_true(rg_str_is(desk->run.status_reason,
@@ -1219,7 +1239,7 @@ static void restating_mends_what_is_wrong(void **state)
 	assert_true(rg_str_is(desk->run.status_updated_at, "2026-04-24T02:40:00.001Z"));
 
 	desk->run.status = ROGER_RUN_BLOCKED;
-	assert_int_equal(restate(desk, 1), ROGER_OK);
+	restate(desk, 1);
 	assert_true(desk->changed);
 	assert_int_equal(desk->run.status, ROGER_RUN_ACTIVE);
 	assert_true(rg_str_is(desk->run.status_updated_at, "2026-04-24T02:40:00.000Z"));
@@ -1235,26 +1255,22 @@ static int change_scarcely(struct rg_arena *arena, struct roger_err *err)
 				 .expected_by = RG_STR("then"),
 				 .status = ROGER_RUN_ACTIVE };
 	struct rg_receipts receipts = { .dispatched_ms = 1, .expected_by_ms = 2 };
+	struct rg_run_edit edit = {
+		.run = &run, .receipts = &receipts, .rules = rules, .now_ms = 5, .arena = arena
+	};
 	struct rg_buf text;
-	bool changed;
 	int r;
 
-	r = rg_run_note(&run, 5, RG_STR("one"), arena, err);
-	if (r == ROGER_OK)
-		r = rg_run_restate(&run, &receipts, &rules, 5, arena, &changed, err);
-	if (r == ROGER_OK)
-		r = rg_run_extend(&run, &receipts, &rules, 1, 5, arena, err);
-	if (r == ROGER_OK)
-		r = rg_run_recover(&run, &receipts, &rules, RG_STR("looking"), 9, arena, err);
-	if (r == ROGER_OK)
-		r = rg_run_beat(&run, &receipts, 9, arena, err);
-	if (r == ROGER_OK)
-		r = rg_run_complete(&run, &receipts, RG_STR("completion_event"), 9, arena, &changed,
-				    err);
-	if (r == ROGER_OK)
-		r = rg_run_restate(&run, &receipts, &rules, 9, arena, &changed, err);
-	if (r < 0)
-		return r;
+	rg_run_note(&edit, "one");
+	rg_run_restate(&edit);
+	assert_int_equal(rg_run_extend(&edit, 1, NULL), ROGER_OK);
+	edit.now_ms = 9;
+	assert_int_equal(rg_run_recover(&edit, RG_STR("looking"), NULL), ROGER_OK);
+	rg_run_beat(&edit);
+	assert_int_equal(rg_run_complete(&edit, RG_STR("completion_event"), NULL), ROGER_OK);
+	rg_run_restate(&edit);
+	if (rg_arena_failed(arena))
+		return rg_fail_memory(err);
 	rg_buf_init(&text, SIZE_MAX);
 	rg_run_print(&run, &text);
 	r = text.failed ? rg_fail_memory(err) : ROGER_OK;

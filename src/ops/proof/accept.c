@@ -36,14 +36,13 @@ static int look_for_document(struct roger *roger, struct rg_arena *arena,
 			: rg_run_list_load(roger, (struct rg_run_wish){ 0 }, arena, &list, err);
 
 	for (i = 0; r == ROGER_OK && !accepted->line && i < list.troubles.count; i++) {
-		if (!rg_run_trouble_seen(&list.troubles.items[i], arena, &file, &accepted->sha256))
-			return rg_fail_memory(err);
-		if (rg_str_equal(file, accepted->file)) {
-			accepted->kind = ROGER_DAMAGE_INVALID;
-			return ROGER_OK;
-		}
+		rg_run_trouble_seen(&list.troubles.items[i], arena, &file, &accepted->sha256);
+		if (!rg_str_equal(file, accepted->file))
+			continue;
+		accepted->kind = ROGER_DAMAGE_INVALID;
+		break;
 	}
-	return r;
+	return r < 0 ? r : rg_kept(!rg_arena_failed(arena), err);
 }
 
 int rg_verb_accept(struct roger *roger, const struct roger_accept_request *request,

@@ -32,38 +32,25 @@ void rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const c
 	concern.urgency = (int)urgency;
 	concern.kind = rg_str(kind);
 	va_start(arguments, format);
-	causes->failed |= !rg_arena_vprint(causes->arena, &concern.words, format, arguments) ||
-			  !rg_arena_append(causes->arena, &causes->concerns.items,
-					   &causes->concerns.count, &concern, sizeof concern);
+	(void)!rg_arena_vprint(causes->arena, &concern.words, format, arguments);
 	va_end(arguments);
+	(void)!rg_arena_append(causes->arena, &causes->concerns.items, &causes->concerns.count,
+			       &concern, sizeof concern);
 }
 
 struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-	struct roger_str copy = { "", 0 };
+	struct rg_buf out = { .maximum = SIZE_MAX };
 
 	rg_buf_add_shell_word(&out, word);
-	causes->failed |= out.failed || !rg_arena_copy(causes->arena, rg_buf_str(&out), &copy);
-	return copy;
-}
-
-struct roger_str rg_causes_print(struct rg_causes *causes, const char *format, ...)
-{
-	struct roger_str text = { "", 0 };
-	va_list arguments;
-
-	va_start(arguments, format);
-	causes->failed |= !rg_arena_vprint(causes->arena, &text, format, arguments);
-	va_end(arguments);
-	return text;
+	return rg_arena_take(causes->arena, &out);
 }
 
 struct roger_str rg_causes_command(struct rg_causes *causes, const char *command,
 				   struct roger_str word, const char *more)
 {
-	return rg_causes_print(causes, "roger %s %.*s%s", command,
-			       RG_STR_ARGS(rg_causes_quote(causes, word)), more);
+	return rg_arena_text(causes->arena, "roger %s %.*s%s", command,
+			     RG_STR_ARGS(rg_causes_quote(causes, word)), more);
 }
 
 /* ------------------------------------------------------------------ runs -- */
@@ -149,7 +136,6 @@ static void add_to_group(struct rg_causes *causes, struct run_groups *groups,
 			group = &groups->items[i];
 	if (!group)
 		group = rg_arena_push(causes->arena, &groups->items, &groups->count, sizeof *group);
-	causes->failed |= !group;
 	if (!group)
 		return;
 	if (!group->count++ || at_ms < group->since_ms)
@@ -166,11 +152,8 @@ static void group_run(struct rg_causes *causes, struct run_groups *groups,
 {
 	const enum run_kind kind = kind_of(document);
 	const bool in_mail = document->run.result_message.length && !document->way_out.length;
-	int64_t *all = rg_counter_of(&groups->stems, stem_of(document->run.run));
 
-	causes->failed |= !all;
-	if (all)
-		++*all;
+	++*rg_counter_of(&groups->stems, stem_of(document->run.run));
 	if (rg_run_is_unheard(document) && in_mail)
 		rg_causes_mail(causes, document->run.owner, RG_PART_RESULTS, 1,
 			       document->receipts.completed_ms);
@@ -206,15 +189,14 @@ static void add_plain(struct rg_buf *out, struct roger_str line)
 static int print_end(struct rg_causes *causes, const struct run_group *group,
 		     struct roger_str *ret_end, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
+	struct rg_buf out = { .maximum = 4096 };
 	struct roger_run run = group->newest->run;
 	const struct roger_strs *said;
 	int r = rg_run_add_output(causes->roger, &run, causes->arena, err);
 
-	if (r == ROGER_OK)
-		r = rg_run_add_words(&run, causes->arena, err);
 	if (r < 0)
 		return r;
+	rg_run_add_words(&run, causes->arena);
 	said = run.stderr_lines.count ? &run.stderr_lines : &run.stdout_lines;
 	rg_buf_add_str(&out, run.words);
 	if (group->kind != RUN_OVERDUE && group->kind != RUN_UNREAD && said->count &&
@@ -225,13 +207,13 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	}
 	if (run.why.length)
 		rg_buf_printf(&out, "; %.*s", RG_STR_ARGS(run.why));
-	return rg_kept(rg_arena_keep(causes->arena, &out, ret_end), err);
+	*ret_end = rg_arena_take(causes->arena, &out);
+	return ROGER_OK;
 }
 
 static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 		    const struct run_group *group, struct roger_err *err)
 {
-	const int64_t *all = rg_counter_of(&groups->stems, group->stem);
 	struct roger_str end;
 	struct roger_concern concern = { .subject = group->newest->run.run,
 					 .count = group->count,
@@ -239,7 +221,7 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 					 .next = group->newest->way_out };
 	const enum roger_urgency urgency = run_kinds[group->kind].urgency;
 	const char *kind = run_kinds[group->kind].kind;
-	int r = all ? print_end(causes, group, &end, err) : rg_fail_memory(err);
+	int r = print_end(causes, group, &end, err);
 
 	if (r < 0)
 		return r;
@@ -251,8 +233,9 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 			      RG_STR_ARGS(concern.subject), RG_STR_ARGS(end));
 	else
 		rg_causes_add(causes, urgency, kind, concern, "%lld of %lld runs %.*s*: %.*s",
-			      (long long)group->count, (long long)*all, RG_STR_ARGS(group->stem),
-			      RG_STR_ARGS(end));
+			      (long long)group->count,
+			      (long long)*rg_counter_of(&groups->stems, group->stem),
+			      RG_STR_ARGS(group->stem), RG_STR_ARGS(end));
 	return ROGER_OK;
 }
 
@@ -280,10 +263,8 @@ static void say_documents(struct rg_causes *causes, const struct rg_run_list *li
 	size_t i;
 
 	for (i = 0; i < list->troubles.count; i++) {
-		if (!rg_run_trouble_seen(&list->troubles.items[i], causes->arena, &file, &sha256))
-			causes->failed = true;
-		else if (!count_seen(causes, ROGER_DAMAGE_INVALID, file, 0, sha256) &&
-			 !concern.count++)
+		rg_run_trouble_seen(&list->troubles.items[i], causes->arena, &file, &sha256);
+		if (!count_seen(causes, ROGER_DAMAGE_INVALID, file, 0, sha256) && !concern.count++)
 			concern.subject = file;
 	}
 	if (!concern.count)
@@ -330,8 +311,8 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 		r = print_end(causes, &group, &end, err);
 	if (r < 0)
 		return r;
-	*ret_words = rg_causes_print(causes, "run %.*s of %.*s: %.*s", RG_STR_ARGS(run),
-				     RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end));
+	*ret_words = rg_arena_text(causes->arena, "run %.*s of %.*s: %.*s", RG_STR_ARGS(run),
+				   RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end));
 	box = rg_causes_box(causes, document.run.owner);
 	*ret_next = document.way_out;
 	if (document.way_out.length) {
@@ -341,8 +322,8 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 	} else if (group.kind == RUN_UNREAD && document.run.result_message.length)
 		*ret_next = box && box->retired
 				    ? rg_agent_mail_next(causes, box)
-				    : rg_causes_print(causes, "roger trace %.*s",
-						      RG_STR_ARGS(document.run.result_message));
+				    : rg_arena_text(causes->arena, "roger trace %.*s",
+						    RG_STR_ARGS(document.run.result_message));
 	else if (group.kind &&
 		 (group.kind != RUN_OVERDUE || rg_run_recovery_is_due(causes->roger, &document)))
 		*ret_next = rg_causes_command(causes, run_kinds[group.kind].end, run,
@@ -374,8 +355,8 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 	/* The command is typed in any folder. */
 	rg_workspace_path(causes->roger->workspace->root, config->trigger_dir, folder,
 			  sizeof folder);
-	file = rg_causes_quote(
-		causes, rg_causes_print(causes, "%s/.skipped/%.*s", folder, RG_STR_ARGS(name)));
+	file = rg_causes_quote(causes, rg_arena_text(causes->arena, "%s/.skipped/%.*s", folder,
+						     RG_STR_ARGS(name)));
 	/* The name ends with the trigger file's name, which names the recipient.  A group's text
 	 * was refused for all of it, but may be stale for one of several: the bridge said which. */
 	dot = memchr(name.data, '.', name.length);
@@ -385,8 +366,8 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 		to = stem;
 	concern.subject = name;
 	concern.count = (int64_t)names.count;
-	concern.next = rg_causes_print(
-		causes, "roger bridge ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
+	concern.next = rg_arena_text(
+		causes->arena, "roger bridge ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
 		RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file));
 	rg_causes_add(causes, ROGER_SOON, "skipped", concern,
 		      "%zu trigger text%s %s, or remove the file", names.count,
@@ -464,7 +445,7 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 		if (found && chore.last_ms > causes->now_ms - CHORE_MS)
 			items[count++] = chore;
 		concern.since_ms = chore.last_ms;
-		concern.next = rg_causes_print(causes, "roger %s --once", chores[i].verb);
+		concern.next = rg_arena_text(causes->arena, "roger %s --once", chores[i].verb);
 		if (chores[i].wanted && !(found && chore.last_ms > causes->now_ms - CHORE_MS))
 			rg_causes_add(causes, ROGER_NOTICE, "chores", concern, "%s",
 				      chores[i].what);
@@ -520,9 +501,8 @@ static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
 	if (r < 0)
 		return r;
 	for (i = 0; i < rows.count; i++)
-		if (rows.items[i].flags & RG_ROW_CONFLICT &&
-		    !rg_names_add(&senders, rows.items[i].said.actor))
-			return rg_fail_memory(err);
+		if (rows.items[i].flags & RG_ROW_CONFLICT)
+			(void)!rg_names_add(&senders, rows.items[i].said.actor);
 	for (i = 0; r == ROGER_OK && i < senders.count; i++)
 		r = say_conflicts(causes, &rows, senders.items[i], err);
 	return r;
@@ -562,9 +542,9 @@ static void say_strays(struct rg_causes *causes, enum roger_urgency urgency, str
 	if (line)
 		snprintf(first, sizeof first, ", first line %lld", (long long)line);
 	if (line)
-		concern.next = rg_causes_print(causes, "roger dismiss %.*s:%lld --reason TEXT",
-					       RG_STR_ARGS(rg_causes_quote(causes, file)),
-					       (long long)line);
+		concern.next =
+			rg_arena_text(causes->arena, "roger dismiss %.*s:%lld --reason TEXT",
+				      RG_STR_ARGS(rg_causes_quote(causes, file)), (long long)line);
 	rg_causes_add(causes, urgency, "strays", concern, "%lld stray line%s in %.*s%s",
 		      (long long)count, rg_plural(count), RG_STR_ARGS(file), first);
 }
@@ -652,8 +632,8 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 	if (r < 0 || !first)
 		return r;
 	concern.subject = first->line
-				  ? rg_causes_print(causes, "%.*s:%lld", RG_STR_ARGS(first->file),
-						    (long long)first->line)
+				  ? rg_arena_text(causes->arena, "%.*s:%lld",
+						  RG_STR_ARGS(first->file), (long long)first->line)
 				  : first->file;
 	if (concern.count > 1)
 		snprintf(more, sizeof more, ", and %lld more place%s", (long long)concern.count - 1,
@@ -689,7 +669,7 @@ static int arrange_concerns(struct rg_causes *causes, struct roger_err *err)
 	size_t count = 0, i;
 	int rank, urgency;
 
-	if (!items || causes->failed)
+	if (!items)
 		return rg_fail_memory(err);
 	for (rank = 0; rank <= ROGER_NOTICE; rank++)
 		for (i = 0; i < all; i++) {

@@ -58,7 +58,6 @@ struct rg_causes {
 	struct roger_retired_list retired;
 	struct roger_damage_list damages; /* accepted or not */
 	struct roger_seat_list seats;
-	bool failed;		    /* out of memory */
 	struct rg_agent_mail spare; /* used as a box when there is no memory for one */
 	struct {
 		struct rg_agent_mail *items;
@@ -85,14 +84,10 @@ RG_CHECKED int rg_causes_run(struct rg_causes *causes, struct roger_str run,
 
 /* ----------------------------------------- between causes.c and causes_mail.c -- */
 
-/* These note in causes->failed that they were out of memory, so that it is looked at once. */
-
-/* Add a concern with its words.  Print concern.next with the functions below. */
+/* Add a concern with its words. */
 RG_PRINTF(5, 6)
 void rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const char *kind,
 		   struct roger_concern concern, const char *format, ...);
-RG_PRINTF(2, 3)
-struct roger_str rg_causes_print(struct rg_causes *causes, const char *format, ...);
 /* Quote a word of a command for a shell, since names may come from others. */
 struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word);
 /* Print the command "roger COMMAND WORD" and more, with the word quoted for a shell. */

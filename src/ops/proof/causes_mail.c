@@ -79,7 +79,6 @@ struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str 
 	if (!box)
 		box = rg_arena_push(causes->arena, &causes->boxes.items, &causes->boxes.count,
 				    sizeof *box);
-	causes->failed |= !box;
 	box = box ? box : &causes->spare;
 	box->name = name;
 	box->retired = rg_retired_find(&causes->retired, name);
@@ -353,8 +352,7 @@ static int look_at_refused(struct rg_causes *causes, struct roger_err *err)
 		open.count = REFUSED_MAX;
 	}
 	for (i = 0; i < open.count; i++)
-		if (!rg_names_add(&senders, open.items[i].said.actor))
-			return rg_fail_memory(err);
+		(void)!rg_names_add(&senders, open.items[i].said.actor);
 	for (i = 0; r == ROGER_OK && i < senders.count; i++)
 		r = judge_sender(causes, senders.items[i], &open, err);
 	return r;
@@ -557,8 +555,7 @@ static int look_at_unread(struct rg_causes *causes, struct roger_err *err)
 
 /* For each name that only ever got mail, find the nearest name of an agent that has sent some and
  * is not retired. */
-static int find_slips(struct rg_causes *causes, const struct rg_names *ghosts,
-		      struct roger_err *err)
+static void find_slips(struct rg_causes *causes, const struct rg_names *ghosts)
 {
 	const struct roger_agent_list *agents = &causes->agents;
 	struct rg_names real = { .arena = causes->arena };
@@ -566,14 +563,12 @@ static int find_slips(struct rg_causes *causes, const struct rg_names *ghosts,
 
 	for (i = 0; i < agents->count; i++)
 		if (agents->items[i].sent && !rg_names_have(ghosts, agents->items[i].name) &&
-		    !rg_retired_find(&causes->retired, agents->items[i].name) &&
-		    !rg_names_add(&real, agents->items[i].name))
-			return rg_fail_memory(err);
+		    !rg_retired_find(&causes->retired, agents->items[i].name))
+			(void)!rg_names_add(&real, agents->items[i].name);
 	for (i = 0; i < causes->boxes.count; i++)
 		if (causes->boxes.items[i].ghost && !causes->boxes.items[i].retired)
 			causes->boxes.items[i].near =
 				rg_nearest_of(rg_names_list(&real), causes->boxes.items[i].name);
-	return ROGER_OK;
 }
 
 /* Fill in the boxes when each agent last looked, whether its name only ever got mail, and what
@@ -589,9 +584,9 @@ static int judge_boxes(struct rg_causes *causes, struct roger_err *err)
 
 	for (i = 0; i < causes->boxes.count; i++) {
 		agent = rg_engine_agent_of(&causes->agents, causes->boxes.items[i].name);
-		if (agent && !rg_arena_append(causes->arena, &judged.items, &judged.count, agent,
-					      sizeof *agent))
-			return rg_fail_memory(err);
+		if (agent)
+			(void)!rg_arena_append(causes->arena, &judged.items, &judged.count, agent,
+					       sizeof *agent);
 	}
 	r = rg_engine_last_looks(causes->roger->engine,
 				 (struct roger_agent *)(uintptr_t)judged.items, judged.count, err);
@@ -609,7 +604,9 @@ static int judge_boxes(struct rg_causes *causes, struct roger_err *err)
 		if (box)
 			box->seat = causes->seats.items[i].standing;
 	}
-	return ghosts.count ? find_slips(causes, &ghosts, err) : ROGER_OK;
+	if (ghosts.count)
+		find_slips(causes, &ghosts);
+	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ room -- */
@@ -665,9 +662,8 @@ static int look_at_room(struct rg_causes *causes, struct roger_err *err)
 		return ROGER_OK;
 	for (i = 0; i < agents->count; i++)
 		if (agents->items[i].unread >= config->messages_per_issue_phase_max &&
-		    !rg_retired_find(&causes->retired, agents->items[i].name) &&
-		    !rg_arena_add(causes->arena, &full, agents->items[i].name))
-			return rg_fail_memory(err);
+		    !rg_retired_find(&causes->retired, agents->items[i].name))
+			(void)!rg_arena_add(causes->arena, &full, agents->items[i].name);
 	r = rg_engine_issues(causes->roger->engine, least, causes->arena, &issues, err);
 	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
 		if (causes->reply->unread >= config->messages_per_issue_max)
@@ -834,9 +830,8 @@ static void print_part(const struct rg_agent_mail *box, enum rg_part part, struc
 struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box,
 				     size_t most)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf part = { .maximum = 4096 };
-	struct roger_str words = { "", 0 };
+	struct rg_buf out = part;
 	const char *between = ": ", *rest = ", ...";
 	size_t last = RG_PARTS, i;
 
@@ -856,8 +851,8 @@ struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_a
 		}
 		rg_buf_add_str(&out, rg_buf_str(&part));
 	}
-	causes->failed |= part.failed || !rg_arena_keep(causes->arena, &out, &words);
-	return words;
+	out.failed |= part.failed;
+	return rg_arena_take(causes->arena, &out);
 }
 
 static bool has_only(const struct rg_agent_mail *box, enum rg_part part)
@@ -897,9 +892,9 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 	if (box->parts[RG_PART_WAKES])
 		return rg_causes_command(causes, "wake --test", name, "");
 	if (box->parts[RG_PART_FULL] == 1)
-		return rg_causes_print(causes, "roger list --unread --issue %.*s --to %.*s",
-				       RG_STR_ARGS(rg_causes_quote(causes, box->issue)),
-				       RG_STR_ARGS(rg_causes_quote(causes, name)));
+		return rg_arena_text(causes->arena, "roger list --unread --issue %.*s --to %.*s",
+				     RG_STR_ARGS(rg_causes_quote(causes, box->issue)),
+				     RG_STR_ARGS(rg_causes_quote(causes, name)));
 	if (rg_config_is_file_only(config, name) &&
 	    box->parts[RG_PART_HANDED] < box->parts[RG_PART_UNREAD])
 		return RG_STR("roger bridge --once");
@@ -931,9 +926,9 @@ static struct roger_figure_list list_parts(struct rg_causes *causes, const int64
 	for (i = 0; i < RG_PARTS; i++) {
 		const struct roger_figure figure = { rg_str(parts[i].kind), counts[i] };
 
-		causes->failed |=
-			counts[i] && !rg_arena_append(causes->arena, &list.items, &list.count,
-						      &figure, sizeof figure);
+		if (counts[i])
+			(void)!rg_arena_append(causes->arena, &list.items, &list.count, &figure,
+					       sizeof figure);
 	}
 	return list;
 }
@@ -956,7 +951,8 @@ static void say_box(struct rg_causes *causes, const struct rg_agent_mail *box)
 /* Add one concern for all probable slips of names. */
 static void say_slips(struct rg_causes *causes)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = 4096 };
+	struct rg_buf names = { .maximum = 4096 };
+	struct roger_str told;
 	const struct rg_agent_mail *box, *first = NULL;
 	struct roger_concern concern = { 0 };
 	int64_t all[RG_PARTS] = { 0 };
@@ -974,17 +970,17 @@ static void say_slips(struct rg_causes *causes)
 			rg_buf_printf(&names, "%s%.*s (%.*s)", names.length ? ", " : "",
 				      RG_STR_ARGS(box->name), RG_STR_ARGS(box->near));
 	}
+	told = rg_arena_take(causes->arena, &names);
 	if (!first)
 		return;
 	concern.subject = first->name;
-	concern.next = rg_causes_print(causes, "roger agents retire %.*s --to %.*s",
-				       RG_STR_ARGS(rg_causes_quote(causes, first->name)),
-				       RG_STR_ARGS(rg_causes_quote(causes, first->near)));
+	concern.next = rg_arena_text(causes->arena, "roger agents retire %.*s --to %.*s",
+				     RG_STR_ARGS(rg_causes_quote(causes, first->name)),
+				     RG_STR_ARGS(rg_causes_quote(causes, first->near)));
 	concern.parts = list_parts(causes, all);
-	causes->failed |= names.failed;
 	rg_causes_add(causes, ROGER_SOON, "slips", concern, "%lld name%s like %s: %.*s%s",
 		      (long long)concern.count, concern.count == 1 ? " looks" : "s look",
-		      concern.count == 1 ? "a slip" : "slips", RG_STR_ARGS(rg_buf_str(&names)),
+		      concern.count == 1 ? "a slip" : "slips", RG_STR_ARGS(told),
 		      concern.count > SLIPS_MAX ? ", ..." : "");
 }
 

@@ -54,15 +54,12 @@ static int look_at_mail(struct priming *priming, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int add_run(struct priming *priming, const struct rg_run_document *document,
-		   struct roger_err *err)
+static void add_run(struct priming *priming, const struct rg_run_document *document)
 {
 	struct roger_run run = document->run;
 	struct roger_concern duty = { .subject = run.run, .count = 1, .next = document->way_out };
-	int r = rg_run_add_words(&run, priming->reply->memory, err);
 
-	if (r < 0)
-		return r;
+	rg_run_add_words(&run, priming->reply->memory);
 	if (run.status == ROGER_RUN_NOT_FORWARDED && rg_run_is_unheard(document)) {
 		duty.since_ms = document->receipts.completed_ms;
 		if (!duty.next.length)
@@ -71,18 +68,17 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 		rg_causes_add(&priming->duties, ROGER_SOON, "done_but_not_forwarded", duty,
 			      "run %.*s is done, and you have not taken its result",
 			      RG_STR_ARGS(run.run));
-		return ROGER_OK;
+		return;
 	}
 	/* A suspect or blocked run is a duty until somebody has dealt with it. */
 	if (run.status != ROGER_RUN_SUSPECT &&
 	    (run.status != ROGER_RUN_BLOCKED || !rg_run_wants_settling(&run)))
-		return ROGER_OK;
+		return;
 	duty.since_ms = document->receipts.expected_by_ms;
 	duty.next = rg_causes_command(&priming->duties, "runs", run.run, "");
 	rg_causes_add(&priming->duties, ROGER_SOON, rg_run_status_names[run.status], duty,
 		      "run %.*s, which you own: %.*s%s%.*s", RG_STR_ARGS(run.run),
 		      RG_STR_ARGS(run.words), run.why.length ? "; " : "", RG_STR_ARGS(run.why));
-	return ROGER_OK;
 }
 
 static int look_at_runs(struct priming *priming, struct roger_err *err)
@@ -95,7 +91,7 @@ static int look_at_runs(struct priming *priming, struct roger_err *err)
 			     priming->reply->memory, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count; i++)
 		if (rg_str_equal(list.documents[i].run.owner, priming->request->agent))
-			r = add_run(priming, &list.documents[i], err);
+			add_run(priming, &list.documents[i]);
 	return r;
 }
 
@@ -144,9 +140,6 @@ int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request
 	if (count > DUTIES_MAX)
 		reply->duties.count = DUTIES_MAX;
 	reply->more_duties = (int64_t)(count - reply->duties.count);
-	return r < 0 ? r
-		     : rg_kept(!priming.duties.failed &&
-				       rg_arena_copy(reply->memory, rg_str(roger->workspace->root),
-						     &reply->workspace),
-			       err);
+	reply->workspace = rg_arena_text(reply->memory, "%s", roger->workspace->root);
+	return r;
 }

@@ -37,6 +37,7 @@ struct counting {
 		struct roger_agent_figures *items;
 		size_t count;
 	} agents;
+	struct roger_agent_figures nobody;
 };
 
 static int count_again(struct counting *counting)
@@ -45,19 +46,19 @@ static int count_again(struct counting *counting)
 	return ROGER_OK;
 }
 
+/* The figures of an agent; once memory ran out, which the arena remembers, those of nobody. */
 static struct roger_agent_figures *figures_of(struct counting *counting, struct roger_str name)
 {
 	int64_t *place = rg_counter_of(&counting->places, name);
 	struct roger_agent_figures *figures;
 
-	if (!place)
-		return NULL;
 	if (*place)
 		return &counting->agents.items[*place - 1];
 	figures = rg_arena_push(counting->arena, &counting->agents.items, &counting->agents.count,
 				sizeof *figures);
-	if (!figures || !rg_arena_copy(counting->arena, name, &figures->name))
-		return NULL;
+	if (!figures)
+		return &counting->nobody;
+	figures->name = rg_arena_text(counting->arena, "%.*s", RG_STR_ARGS(name));
 	*place = (int64_t)counting->agents.count;
 	return figures;
 }
@@ -156,11 +157,8 @@ static int add_span(struct spans *spans, const struct rg_event *row, struct roge
 	return ROGER_OK;
 }
 
-static int count_stored(struct counting *counting, const struct rg_event *row,
-			struct roger_err *err)
+static void count_stored(struct counting *counting, const struct rg_event *row)
 {
-	struct roger_agent_figures *figures;
-
 	counting->reply->messages++;
 	if (row->byte >= counting->carried && (!counting->recent || row->of < counting->recent))
 		counting->recent = row->of;
@@ -170,15 +168,8 @@ static int count_stored(struct counting *counting, const struct rg_event *row,
 	    row->said.at_ms >= counting->kept_ms &&
 	    !rg_altered_has(&counting->altered, 0, (uint64_t)row->byte))
 		counting->plain++;
-	figures = figures_of(counting, row->said.actor);
-	if (!figures)
-		return rg_fail_memory(err);
-	figures->sent++;
-	figures = figures_of(counting, row->said.peer);
-	if (!figures)
-		return rg_fail_memory(err);
-	figures->received++;
-	return ROGER_OK;
+	figures_of(counting, row->said.actor)->sent++;
+	figures_of(counting, row->said.peer)->received++;
 }
 
 /* Return the agent whose mailbox has the message: its reading counts there, whoever read it. */
@@ -193,7 +184,6 @@ static int see_message(void *context, const struct rg_event *row, struct roger_e
 {
 	struct counting *counting = context;
 	struct roger_report_reply *reply = counting->reply;
-	struct roger_agent_figures *figures;
 	int r = ROGER_OK;
 
 	if (!row)
@@ -206,17 +196,14 @@ static int see_message(void *context, const struct rg_event *row, struct roger_e
 	if (r < 0)
 		return r;
 	if (row->said.kind == ROGER_EVENT_SENT)
-		return count_stored(counting, row, err);
-	if (row->flags & RG_ROW_REPEAT)
+		count_stored(counting, row);
+	if (row->said.kind == ROGER_EVENT_SENT || row->flags & RG_ROW_REPEAT)
 		return ROGER_OK;
 	reply->acknowledged += row->said.kind == ROGER_EVENT_ACKNOWLEDGED;
 	if (row->said.kind != ROGER_EVENT_READ)
 		return ROGER_OK;
-	figures = figures_of(counting, mailbox_of(row));
-	if (!figures)
-		return rg_fail_memory(err);
 	reply->read++;
-	figures->read++;
+	figures_of(counting, mailbox_of(row))->read++;
 	return add_span(&counting->latencies, row, err);
 }
 
@@ -293,39 +280,26 @@ static int count_attempt(struct counting *counting, const struct rg_event *row,
 	return ROGER_OK;
 }
 
-static int add_one(struct rg_counter *counter, struct roger_str name, struct roger_err *err)
+static void add_one(struct rg_counter *counter, struct roger_str name)
 {
-	int64_t *times = rg_counter_of(counter, name.length ? name : RG_STR("unknown"));
-
-	if (!times)
-		return rg_fail_memory(err);
-	++*times;
-	return ROGER_OK;
+	++*rg_counter_of(counter, name.length ? name : RG_STR("unknown"));
 }
 
 static int see_attempt(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct counting *counting = context;
-	struct roger_agent_figures *figures;
-	int r;
 
 	if (!row)
 		return count_again(counting);
 	if (row->flags & RG_ROW_REPEAT)
 		return ROGER_OK;
 	counting->plain_entries += row->outcome == ROGER_DELIVERED && row->flags & RG_ROW_PLAIN;
-	r = count_attempt(counting, row, err);
-	if (r == ROGER_OK &&
-	    (row->said.kind == ROGER_EVENT_TIMEOUT || row->said.kind == ROGER_EVENT_LATE)) {
-		figures = figures_of(counting, row->said.actor);
-		if (!figures)
-			return rg_fail_memory(err);
-		figures->timeouts +=
+	if (row->said.kind == ROGER_EVENT_TIMEOUT || row->said.kind == ROGER_EVENT_LATE)
+		figures_of(counting, row->said.actor)->timeouts +=
 			(row->outcome == ROGER_TIMEOUT) - (row->before == ROGER_TIMEOUT);
-	}
-	if (r == ROGER_OK && row->said.kind == ROGER_EVENT_REFUSED)
-		r = add_one(&counting->refusals, row->text, err);
-	return r;
+	if (row->said.kind == ROGER_EVENT_REFUSED)
+		add_one(&counting->refusals, row->text);
+	return count_attempt(counting, row, err);
 }
 
 static int see_any(void *context, const struct rg_event *row, struct roger_err *err)
@@ -444,42 +418,35 @@ static int see_unlogged(struct counting *counting, struct roger_err *err)
 
 /* ---------------------------------------------------------- dead letters -- */
 
-static int count_letter(struct counting *counting, const struct roger_dead_letter *letter,
-			struct roger_err *err)
+static void count_letter(struct counting *counting, const struct roger_dead_letter *letter)
 {
 	struct roger_report_reply *reply = counting->reply;
 	int64_t *const by_status[] = { [0] = &reply->dead_read,
 				       [ROGER_UNDELIVERED] = &reply->undelivered,
 				       [ROGER_REDELIVERED] = &reply->redelivered,
 				       [ROGER_STALE] = &reply->stale };
-	int r;
 
 	reply->dead_letters++;
 	++*by_status[rg_dead_letter_counts_as(letter)];
-	r = add_one(&counting->causes, letter->cause, err);
-	if (r == ROGER_OK)
-		r = add_one(&counting->targets, letter->to, err);
-	return r < 0 ? r : add_one(&counting->cycles, letter->cycle, err);
+	add_one(&counting->causes, letter->cause);
+	add_one(&counting->targets, letter->to);
+	add_one(&counting->cycles, letter->cycle);
 }
 
 static int figure_out(struct counting *counting, struct roger_err *err)
 {
 	const int64_t limit = counting->roger->workspace->config->dead_letter_alarm;
 	struct roger_report_reply *reply = counting->reply;
-	struct roger_figure_list cycles;
-	int r;
+	const struct roger_figure_list cycles = rg_counter_figures(&counting->cycles);
 
+	(void)err;
 	reply->delivery_permille = rg_permille(reply->delivered, reply->attempts);
 	reply->message_permille = rg_permille(reply->attempted_delivered, reply->attempted);
-	r = rg_counter_figures(&counting->causes, &reply->dead_by_cause, err);
-	if (r == ROGER_OK)
-		r = rg_counter_figures(&counting->targets, &reply->dead_by_recipient, err);
-	if (r == ROGER_OK)
-		r = rg_counter_figures(&counting->refusals, &reply->refused_by_cause, err);
-	if (r == ROGER_OK)
-		r = rg_counter_figures(&counting->cycles, &cycles, err);
-	reply->alarm = r == ROGER_OK && limit && cycles.count && cycles.items[0].count > limit;
-	return r;
+	reply->dead_by_cause = rg_counter_figures(&counting->causes);
+	reply->dead_by_recipient = rg_counter_figures(&counting->targets);
+	reply->refused_by_cause = rg_counter_figures(&counting->refusals);
+	reply->alarm = limit && cycles.count && cycles.items[0].count > limit;
+	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------- activities -- */
@@ -556,8 +523,8 @@ static int see_letters(struct counting *counting, struct roger_err *err)
 		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
 	     i++) {
 		r = rg_dead_letters_find(counting->roger, &query, counting->scratch, &found, err);
-		for (k = 0; k < found.count && r == ROGER_OK; k++)
-			r = count_letter(counting, &found.letters[k], err);
+		for (k = 0; r == ROGER_OK && k < found.count; k++)
+			count_letter(counting, &found.letters[k]);
 	}
 	return r;
 }

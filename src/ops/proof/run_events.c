@@ -31,11 +31,10 @@ static struct rg_event of_run(const struct telling_run *of, enum roger_event_kin
 
 static void keep_event(const struct telling_run *of, struct rg_event event)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 65536 };
+	struct rg_buf words = { .maximum = 65536 };
 
 	rg_say_run(&event, of->run, &words);
-	event.said.words = rg_buf_str(&words);
-	of->telling->failed |= words.failed;
+	event.said.words = rg_arena_take(of->telling->arena, &words);
 	rg_telling_keep(of->telling, event);
 }
 
@@ -171,7 +170,7 @@ void rg_tell_run(struct rg_telling *telling, const struct rg_run_document *docum
 	char name[RG_FILE_NAME_BYTES];
 
 	rg_workspace_file_name(document->run.run, ".json", name);
-	telling->failed |= !rg_arena_print(telling->arena, &of.file, RG_RUNS_SHOWN "/%s", name);
+	of.file = rg_arena_text(telling->arena, RG_RUNS_SHOWN "/%s", name);
 	keep_result(&of);
 	keep_notes(&of);
 	keep_forward(&of);
@@ -193,11 +192,10 @@ int rg_tell_runs(struct rg_telling *telling, struct roger_str name, unsigned mem
 		run = list.documents[i].run;
 		if (list.documents[i].former.length)
 			run.owner = list.documents[i].former;
-		if (list.documents[i].brief || !rg_run_has(&run, members, name))
-			continue;
-		if (!rg_arena_append(telling->arena, &telling->runs.items, &telling->runs.count,
-				     &list.documents[i], sizeof list.documents[i]))
-			return rg_fail_memory(err);
+		if (!list.documents[i].brief && rg_run_has(&run, members, name))
+			(void)!rg_arena_append(telling->arena, &telling->runs.items,
+					       &telling->runs.count, &list.documents[i],
+					       sizeof list.documents[i]);
 	}
 	return r;
 }

@@ -60,7 +60,7 @@ void rg_telling_keep(struct rg_telling *telling, struct rg_event event)
 {
 	if (!event.position)
 		event.position = (int64_t)telling->history.count + 1;
-	telling->failed |= keep_row(&telling->history, &event, NULL) < 0;
+	(void)!keep_row(&telling->history, &event, NULL);
 }
 
 /* Keep an event unless it is known: after the index was mended, all events come again. */
@@ -160,9 +160,9 @@ int rg_tell_attempts(struct rg_telling *telling, struct roger_str task, struct r
 		if (said->kind != ROGER_EVENT_SENT ||
 		    (said->key.length && rg_str_equal(rg_key_task(said->key), task)))
 			continue;
-		if (!rg_arena_add(telling->arena, &others, said->message) ||
-		    (said->key.length && !rg_arena_add(telling->arena, &keyed, said->message)))
-			return rg_fail_memory(err);
+		(void)!rg_arena_add(telling->arena, &others, said->message);
+		if (said->key.length)
+			(void)!rg_arena_add(telling->arena, &keyed, said->message);
 	}
 	r = tell_named(telling, RG_LOG_SENDS, keyed.items, keyed.count, err);
 	/* A message without a key may have a dead letter, too, when its leases expired. */
@@ -177,58 +177,48 @@ int rg_tell_attempted(struct rg_telling *telling, struct roger_err *err)
 	size_t i;
 
 	for (i = 0; i < history->count; i++)
-		if (history->items[i].log == RG_LOG_SENDS &&
-		    history->items[i].said.message.length &&
-		    !rg_arena_add(telling->arena, &ids, history->items[i].said.message))
-			return rg_fail_memory(err);
+		if (history->items[i].log == RG_LOG_SENDS && history->items[i].said.message.length)
+			(void)!rg_arena_add(telling->arena, &ids, history->items[i].said.message);
 	return rg_tell_ids(telling, ids.items, ids.count, err);
 }
 
 /* ---------------------------------------------------------- who ran it -- */
 
 /* Print who ran a verb, like "uid 1000, bash, pts/3" or "token bob 1a2b3c4d". */
-static int print_ran(struct rg_telling *telling, const struct rg_note *note,
-		     struct roger_str *ret_ran, struct roger_err *err)
+static struct roger_str print_ran(struct rg_telling *telling, const struct rg_note *note)
 {
 	static const char member[] = "\"uid\":";
 	const struct roger_str more = note->numbers;
 	const char *uid =
 		more.length ? memmem(more.data, more.length, member, sizeof member - 1) : NULL;
 
-	*ret_ran = note->login;
 	if (!uid)
-		return ROGER_OK;
-	return rg_kept(rg_arena_print(telling->arena, ret_ran, "uid %lld%s%.*s%s%.*s",
-				      strtoll(uid + sizeof member - 1, NULL, 10),
-				      note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
-				      note->terminal.length ? ", " : "",
-				      RG_STR_ARGS(note->terminal)),
-		       err);
+		return note->login;
+	return rg_arena_text(telling->arena, "uid %lld%s%.*s%s%.*s",
+			     strtoll(uid + sizeof member - 1, NULL, 10),
+			     note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
+			     note->terminal.length ? ", " : "", RG_STR_ARGS(note->terminal));
 }
 
 /* Say who may have run an event.  A note may name only some of its messages, or an issue, so it is
  * not known whether it is about this one. */
-static int say_perhaps(struct rg_telling *telling, const struct rg_note *note,
-		       struct rg_event *event, struct roger_err *err)
+static void say_perhaps(struct rg_telling *telling, const struct rg_note *note,
+			struct rg_event *event)
 {
 	const size_t named = note->ids.count;
-	struct roger_str ran = { "", 0 };
+	struct roger_str ran;
 	char count[48] = "no message";
-	int r = ROGER_OK;
 
 	if (event->ran.length || (named && note->count <= (int64_t)named) ||
 	    (!rg_str_equal(note->agent, event->to) && note->kind != RG_NOTE_RECORDED &&
 	     !rg_str_equal(note->agent, event->said.actor)))
-		return r;
+		return;
 	if (named)
 		snprintf(count, sizeof count, "%zu of %lld", named, (long long)note->count);
-	r = print_ran(telling, note, &ran, err);
-	return r < 0 || !ran.length ||
-			       rg_arena_print(telling->arena, &event->ran,
-					      "%.*s, perhaps: its note names %s", RG_STR_ARGS(ran),
-					      count)
-		       ? r
-		       : rg_fail_memory(err);
+	ran = print_ran(telling, note);
+	if (ran.length)
+		event->ran = rg_arena_text(telling->arena, "%.*s, perhaps: its note names %s",
+					   RG_STR_ARGS(ran), count);
 }
 
 /* Find the first note of this kind, from the event's time to LATE_MS after until_ms, that names its
@@ -262,7 +252,7 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 		     !rg_str_is(note.verb, rg_op_cleanup.name)))
 			continue;
 		if (!rg_str_among(note.ids, event->said.message)) {
-			r = say_perhaps(telling, &note, event, err);
+			say_perhaps(telling, &note, event);
 			continue;
 		}
 		*ret_found = true;
@@ -270,7 +260,8 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 			event->said.at_ms = note.entry.at_ms;
 			event->flags &= ~RG_ROW_UNDATED;
 		}
-		return print_ran(telling, &note, &event->ran, err);
+		event->ran = print_ran(telling, &note);
+		break;
 	}
 	return r;
 }
@@ -387,7 +378,8 @@ static int say_event(struct rg_telling *telling, struct rg_event *event, struct 
 	if (found.count)
 		event->text = found.items[0].archive_reason;
 	rg_say_message(event, &words);
-	return rg_kept(rg_arena_keep(telling->arena, &words, &event->said.words), err);
+	event->said.words = rg_arena_take(telling->arena, &words);
+	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------- order -- */
@@ -406,13 +398,6 @@ static int compare_rows(const void *a, const void *b)
 	if (x->of != y->of)
 		return x->of < y->of ? -1 : 1;
 	return (x->position > y->position) - (x->position < y->position);
-}
-
-static int arrange_events(struct rg_telling *telling, int64_t since_ms, struct roger_err *err)
-{
-	return telling->failed
-		       ? rg_fail_memory(err)
-		       : rg_history_arrange(&telling->history, since_ms, telling->until_ms, err);
 }
 
 int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err *err)
@@ -441,7 +426,7 @@ int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err 
 		return r;
 	if (history->count)
 		qsort(history->items, history->count, sizeof *history->items, compare_rows);
-	return arrange_events(telling, since_ms, err);
+	return rg_history_arrange(history, since_ms, telling->until_ms, err);
 }
 
 /* Keep an event for the first message of each session, but not of the first event's session. */
@@ -486,5 +471,5 @@ int rg_tell_around(struct rg_telling *telling, struct roger_err *err)
 	rg_engine_note_rewrites(telling->roger->engine, true);
 	if (r == ROGER_OK)
 		r = ask_events(telling, NULL, &damages, err);
-	return r < 0 ? r : arrange_events(telling, cycles.since_ms, err);
+	return r < 0 ? r : rg_history_arrange(history, cycles.since_ms, telling->until_ms, err);
 }

@@ -22,7 +22,6 @@ struct rg_telling {
 	bool own;	       /* also notes of what another event tells */
 	bool steps;	       /* all that a step of a message is, told by another event or not */
 	bool more;	       /* the limit cut an answer */
-	bool failed;	       /* out of memory: events are missing, and there is no answer */
 	struct rg_table known; /* events */
 	struct rg_history history;
 	struct {

@@ -131,7 +131,7 @@ static int tell_taken_over(struct rg_telling *telling, struct roger_str agent,
 		if (rg_str_equal(message->to, agent) ||
 		    (message->read && !rg_str_equal(message->read_by, agent)))
 			continue;
-		r = rg_kept(rg_arena_add(telling->arena, &ids, message->id), err);
+		(void)!rg_arena_add(telling->arena, &ids, message->id);
 	}
 	return r < 0 ? r : rg_tell_ids(telling, ids.items, ids.count, err);
 }
@@ -232,10 +232,10 @@ static int look_up(struct roger *roger, struct roger_timeline_reply *reply, stru
 			continue;
 		if (!reply->subject)
 			reply->subject = order[i];
-		else if (!rg_arena_note(reply->memory, &reply->notes,
-					"'%.*s' is an %s, too: --%s shows that", RG_STR_ARGS(what),
-					rg_subject_names[order[i]], rg_subject_names[order[i]]))
-			return rg_fail_memory(err);
+		else
+			rg_arena_note(reply->memory, &reply->notes,
+				      "'%.*s' is an %s, too: --%s shows that", RG_STR_ARGS(what),
+				      rg_subject_names[order[i]], rg_subject_names[order[i]]);
 	}
 	if (!reply->subject)
 		reply->subject = ROGER_SUBJECT_TASK;
@@ -261,7 +261,8 @@ static int reply_with(struct rg_history *history, size_t limit, struct roger_tim
 	}
 	reply->more |= history->count > limit;
 	reply->events = (struct roger_event_list){ events, count };
-	return rg_history_agents(&reply->events, reply->memory, &reply->agents, err);
+	reply->agents = rg_history_agents(&reply->events, reply->memory);
+	return ROGER_OK;
 }
 
 /* Find a known name near an unknown one; "": none. */

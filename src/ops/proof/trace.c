@@ -189,7 +189,8 @@ static int summarize_trace(struct roger *roger, const struct roger_message *mess
 		rg_buf_printf(&out, ", %s", rg_altered_names[message->altered]);
 	if (!message->read && !message->acked_at_ms && !message->archived_at_ms)
 		r = add_waiting(roger, message, trace, arena, &out, err);
-	return r < 0 ? r : rg_kept(rg_arena_keep(arena, &out, &trace->summary), err);
+	trace->summary = rg_arena_take(arena, &out);
+	return r;
 }
 
 /* *ret_dead: whether the message has an open dead letter. */
@@ -338,8 +339,7 @@ static int tell_all(struct rg_telling *telling, const struct roger_message *mess
 	int r;
 
 	for (i = 0; i < count; i++)
-		if (!rg_arena_add(telling->arena, &ids, messages[i].id))
-			return rg_fail_memory(err);
+		(void)!rg_arena_add(telling->arena, &ids, messages[i].id);
 	telling->steps = true;
 	r = rg_engine_bring_sends_up(telling->roger->engine, false, err);
 	if (r == ROGER_OK)

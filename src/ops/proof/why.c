@@ -35,17 +35,17 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 	} else {
 		r = rg_engine_last_looks(causes->roger->engine, &agent, 1, err);
 		print_ago(causes, agent.last_looked_at_ms, span);
-		reply->words = rg_causes_print(
-			causes, "%.*s has no unread mail%s%s%s", RG_STR_ARGS(name),
+		reply->words = rg_arena_text(
+			causes->arena, "%.*s has no unread mail%s%s%s", RG_STR_ARGS(name),
 			agent.last_looked_at_ms ? "; it looked " : "",
 			agent.last_looked_at_ms ? span : "", agent.last_looked_at_ms ? " ago" : "");
 	}
 	if (!retired)
 		return r;
 	print_ago(causes, retired->at_ms, span);
-	reply->words = rg_causes_print(
-		causes, "%.*s; it retired %s ago%s%.*s%s%.*s%s", RG_STR_ARGS(reply->words), span,
-		retired->reason.length ? ": " : "", RG_STR_ARGS(retired->reason),
+	reply->words = rg_arena_text(
+		causes->arena, "%.*s; it retired %s ago%s%.*s%s%.*s%s", RG_STR_ARGS(reply->words),
+		span, retired->reason.length ? ": " : "", RG_STR_ARGS(retired->reason),
 		heir.length ? "; " : "", RG_STR_ARGS(heir), heir.length ? " gets its mail" : "");
 	return r;
 }
@@ -67,8 +67,8 @@ static int about_message(struct asking *asking, const struct roger_trace *trace,
 		return r;
 	reply->subject = ROGER_WHY_MESSAGE;
 	reply->what = trace->id;
-	reply->words = rg_causes_print(
-		causes, "%.*s#%lld to %.*s: %.*s%s%.*s%s", RG_STR_ARGS(trace->from),
+	reply->words = rg_arena_text(
+		causes->arena, "%.*s#%lld to %.*s: %.*s%s%.*s%s", RG_STR_ARGS(trace->from),
 		(long long)trace->seq, RG_STR_ARGS(trace->to), RG_STR_ARGS(trace->summary),
 		waits && box && box->failed.length ? "; its wake command fails (" : "",
 		RG_STR_ARGS(waits && box ? box->failed : RG_STR("")),
@@ -131,5 +131,5 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 			"key; `roger list`, "
 			"`roger runs` and `roger agents` show them",
 			RG_STR_ARGS(what));
-	return r < 0 || !asking.causes.failed ? r : rg_fail_memory(err);
+	return r;
 }

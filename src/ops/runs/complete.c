@@ -12,7 +12,10 @@
 /* -------------------------------------------------------------- complete -- */
 
 struct completion {
+	struct roger *roger;
+	struct rg_arena *arena;
 	const struct roger_complete_request *request;
+	struct rg_run_document document;
 	struct roger_str source;
 	struct roger_str child_exit; /* "": not known */
 	struct roger_str text;	     /* the result; "": there is none, or a message has it */
@@ -24,22 +27,14 @@ struct completion {
 	struct roger_str untold;     /* or why it got none */
 	bool tried;		     /* it was tried to deliver the result */
 	struct roger_str foreign;    /* sender of a message that is not the child's */
-	const struct rg_ran *ran;    /* who runs this */
 };
 
-static int read_request(const struct roger_complete_request *request, struct rg_arena *arena,
-			struct completion *completion, struct roger_err *err)
+static int read_request(struct completion *completion, struct roger_err *err)
 {
+	const struct roger_complete_request *request = completion->request;
 	bool result = request->result.length || request->message.length;
 	int64_t status;
 
-	*completion = (struct completion){
-		.request = request,
-		.source = request->source.length ? request->source : RG_STR("completion_event"),
-		.child_exit = request->exit,
-		.text = request->result,
-		.failed = request->failed,
-	};
 	if (request->result.length && request->message.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "message",
 				      "give result or message, not both");
@@ -53,19 +48,17 @@ static int read_request(const struct roger_complete_request *request, struct rg_
 		completion->child_exit = RG_STR("failed");
 	completion->failed |=
 		completion->child_exit.length && !rg_str_is(completion->child_exit, "0") && !result;
-	return rg_kept(rg_arena_print(arena, &completion->ended, "%s%.*s",
-				      request->exit.length ? "exit " : "",
-				      RG_STR_ARGS(completion->child_exit)),
-		       err);
+	completion->ended =
+		rg_arena_text(completion->arena, "%s%.*s", request->exit.length ? "exit " : "",
+			      RG_STR_ARGS(completion->child_exit));
+	return ROGER_OK;
 }
 
 /* A completion whose result could not be delivered may get it later. */
-static bool lacks_result(const struct completion *completion,
-			 const struct rg_run_document *document)
+static bool lacks_result(const struct completion *completion, const struct roger_run *run)
 {
 	return (completion->text.length || completion->request->message.length) &&
-	       rg_str_equal(document->run.result_message, completion->again) &&
-	       !document->receipts.forwarded;
+	       rg_str_equal(run->result_message, completion->again) && !run->forwarded;
 }
 
 /* Is this the child itself, under its own name or that of the run? */
@@ -75,26 +68,24 @@ static bool is_child(const struct roger_run *run, struct roger_str name)
 }
 
 /* Note who completed the run in the child's place, and what became of the result. */
-static int note_completion(const struct completion *completion, struct rg_run_edit *edit,
-			   struct roger_err *err)
+static void note_completion(const struct completion *completion, struct rg_run_edit *edit)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
-	const struct rg_caller *caller = &edit->roger->caller;
-	const struct rg_ran *ran = completion->ran;
-	struct roger_str by = completion->request->agent;
+	const struct rg_caller *caller = &completion->roger->caller;
+	const struct rg_ran *ran = rg_ran(completion->roger);
+	const struct roger_str agent = completion->request->agent,
+			       by = agent.length ? agent : RG_STR("a person");
+	struct rg_buf note = { .maximum = SIZE_MAX };
+	struct roger_str text;
 
-	if (caller->name.length) {
-		rg_buf_printf(&note, "completed" RG_BY_WHOM, RG_BY_WHOM_ARGS(edit->roger));
-	} else if (!is_child(edit->run, by) && caller->how == RG_BY_SOCKET) {
-		rg_buf_printf(&note, "completed by %.*s (%.*s)",
-			      RG_STR_ARGS(by.length ? by : RG_STR("a person")),
+	if (edit->by.length)
+		rg_buf_printf(&note, "completed%.*s", RG_STR_ARGS(edit->by));
+	else if (!is_child(edit->run, agent) && caller->how == RG_BY_SOCKET)
+		rg_buf_printf(&note, "completed by %.*s (%.*s)", RG_STR_ARGS(by),
 			      RG_STR_ARGS(caller->login));
-	} else if (!is_child(edit->run, by)) {
-		rg_buf_printf(&note, "completed by %.*s (uid %lld%s%s%s%s)",
-			      RG_STR_ARGS(by.length ? by : RG_STR("a person")), (long long)ran->uid,
-			      ran->parent[0] ? ", " : "", ran->parent, ran->terminal[0] ? ", " : "",
-			      ran->terminal);
-	}
+	else if (!is_child(edit->run, agent))
+		rg_buf_printf(&note, "completed by %.*s (uid %lld%s%s%s%s)", RG_STR_ARGS(by),
+			      (long long)ran->uid, ran->parent[0] ? ", " : "", ran->parent,
+			      ran->terminal[0] ? ", " : "", ran->terminal);
 	if (completion->foreign.length)
 		rg_buf_printf(&note, "%sthe result is message %.*s, from %.*s",
 			      note.length ? "; " : "", RG_STR_ARGS(completion->message_id),
@@ -102,30 +93,29 @@ static int note_completion(const struct completion *completion, struct rg_run_ed
 	if (!completion->failed && completion->untold.length)
 		rg_buf_printf(&note, "%sits owner did not get the result: %.*s",
 			      note.length ? "; " : "", RG_STR_ARGS(completion->untold));
-	if (note.failed)
-		return rg_fail_memory(err);
-	return note.length ? rg_run_add_note(edit, err, "%.*s", RG_STR_ARGS(rg_buf_str(&note)))
-			   : ROGER_OK;
+	text = rg_arena_take(edit->arena, &note);
+	if (text.length)
+		rg_run_note(edit, "%.*s", RG_STR_ARGS(text));
 }
 
 /* Set the exit status.  It is told once, and may come after the result. */
-static int set_exit(const struct completion *completion, struct roger_run *run, bool *ret_changed,
+static int set_exit(const struct completion *completion, struct rg_run_edit *edit,
 		    struct roger_err *err)
 {
-	struct roger_str said = completion->child_exit, was = run->exit;
+	struct roger_str said = completion->child_exit, was = edit->run->exit;
 
 	if (!said.length || rg_str_equal(said, was))
 		return ROGER_OK;
-	if (run->forwarded)
+	if (edit->run->forwarded)
 		return rg_fail_member(err, ROGER_EREFUSED, "exit",
 				      "run '%.*s' is over: its result was forwarded",
-				      RG_STR_ARGS(run->run));
+				      RG_STR_ARGS(edit->run->run));
 	if (was.length && !rg_str_is(was, "lost"))
 		return rg_fail_member(err, ROGER_EREFUSED, "exit",
 				      "the child of run '%.*s' has already ended (%.*s)",
-				      RG_STR_ARGS(run->run), RG_STR_ARGS(was));
-	run->exit = said;
-	*ret_changed = true;
+				      RG_STR_ARGS(edit->run->run), RG_STR_ARGS(was));
+	edit->run->exit = said;
+	edit->changed = true;
 	return ROGER_OK;
 }
 
@@ -136,42 +126,43 @@ static int change_completion(void *context, struct rg_run_edit *edit, struct rog
 	int r;
 
 	if (completion->failed) {
-		r = rg_run_end_child(run, edit->receipts, completion->child_exit, &edit->changed,
-				     err);
+		r = rg_run_end_child(edit, completion->child_exit, err);
 		if (r < 0 || !edit->changed)
 			return r;
 		run->failure_message = completion->told_by;
-		r = rg_run_note_end(edit, completion->ended, completion->told_by,
-				    completion->untold, err);
-		return r < 0 ? r : note_completion(completion, edit, err);
+		rg_run_note_end(edit, completion->ended, completion->told_by, completion->untold);
+		note_completion(completion, edit);
+		return ROGER_OK;
 	}
-	r = rg_run_complete(run, edit->receipts, completion->source, edit->now_ms, edit->arena,
-			    &edit->changed, err);
+	r = rg_run_complete(edit, completion->source, err);
 	if (r == ROGER_OK)
-		r = set_exit(completion, run, &edit->changed, err);
-	if (r == ROGER_OK && lacks_result(completion, edit->document) &&
+		r = set_exit(completion, edit, err);
+	if (r < 0)
+		return r;
+	if (lacks_result(completion, run) &&
 	    !(completion->tried && rg_str_equal(run->result_message, completion->message_id))) {
 		edit->changed = true;
 		/* If the owner got none, a message for a person is better than nothing. */
 		if (completion->message_id.length)
 			run->result_message = completion->message_id;
 	}
-	return r < 0 || !edit->changed ? r : note_completion(completion, edit, err);
+	if (edit->changed)
+		note_completion(completion, edit);
+	return ROGER_OK;
 }
 
 /* Check that a message that was named as the result is for the owner, and from the child. */
-static int check_message(struct roger *roger, const struct roger_run *run,
-			 struct completion *completion, struct rg_arena *arena,
-			 struct roger_err *err)
+static int check_message(struct completion *completion, struct roger_err *err)
 {
 	const struct roger_str id = completion->request->message;
+	const struct roger_run *run = &completion->document.run;
 	struct roger_retired_list retired;
 	const struct roger_message *message = NULL;
 	int r;
 
-	r = rg_engine_retired(roger->engine, arena, &retired, err);
+	r = rg_engine_retired(completion->roger->engine, completion->arena, &retired, err);
 	if (r == ROGER_OK)
-		r = rg_run_message(roger, id, arena, &message, err);
+		r = rg_run_message(completion->roger, id, completion->arena, &message, err);
 	if (r < 0)
 		return r;
 	if (!message)
@@ -183,7 +174,7 @@ static int check_message(struct roger *roger, const struct roger_run *run,
 				      "is for '%.*s'",
 				      RG_STR_ARGS(id), RG_STR_ARGS(message->to),
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->owner));
-	if (rg_run_is_child(roger, run, message->from))
+	if (rg_run_is_child(completion->roger, run, message->from))
 		return ROGER_OK;
 	completion->foreign = message->from;
 	/* A result speaks for the child, so only a person may accept another's; a run that names no
@@ -199,82 +190,68 @@ static int check_message(struct roger *roger, const struct roger_run *run,
 }
 
 /* Report a failure at once.  (The last words of a `roger run` come with its end.) */
-static int tell_failure(struct roger *roger, const struct roger_run *run,
-			struct completion *completion, struct rg_arena *arena,
-			struct roger_err *err)
+static int tell_failure(struct completion *completion, struct roger_err *err)
 {
+	const struct roger_run *run = &completion->document.run;
 	struct roger_str text;
 
 	if (!run->owner.length)
 		return ROGER_OK;
-	if (!rg_arena_print(arena, &text,
-			    "Run %.*s failed (%.*s): no result will come by itself. Once that is "
-			    "dealt with, ack this, or `roger dismiss %.*s --reason TEXT`.",
-			    RG_STR_ARGS(run->run), RG_STR_ARGS(completion->ended),
-			    RG_STR_ARGS(run->run)))
-		return rg_fail_memory(err);
-	return rg_run_notify(roger, run, run->owner, "run-failed", 1, text, arena,
-			     &completion->told_by, &completion->untold, err);
+	text = rg_arena_text(completion->arena,
+			     "Run %.*s failed (%.*s): no result will come by itself. Once that is "
+			     "dealt with, ack this, or `roger dismiss %.*s --reason TEXT`.",
+			     RG_STR_ARGS(run->run), RG_STR_ARGS(completion->ended),
+			     RG_STR_ARGS(run->run));
+	return rg_run_notify(completion->roger, run, run->owner, "run-failed", 1, text,
+			     completion->arena, &completion->told_by, &completion->untold, err);
 }
 
-/* A result is sent in the child's name, so the caller must be allowed to speak as the child. */
-static int check_speaker(struct roger *roger, const struct roger_run *run, struct roger_err *err)
-{
-	const struct roger_str sender = run->child;
-
-	if (rg_run_may_speak(roger, run))
-		return ROGER_OK;
-	return rg_fail_member(
-		err, ROGER_EREFUSED, "result",
-		"result: it would come from '%.*s', who is not '%.*s'; give --failed, "
-		"or with --message what '%.*s' sent",
-		RG_STR_ARGS(sender), RG_STR_ARGS(roger->caller.name), RG_STR_ARGS(sender));
-}
-
-static int deliver_result(struct roger *roger, const struct rg_run_document *document,
-			  struct completion *completion, struct rg_arena *arena,
-			  struct roger_err *err)
+static int deliver_result(struct completion *completion, struct roger_err *err)
 {
 	const struct roger_complete_request *request = completion->request;
-	int r;
+	const struct roger_run *run = &completion->document.run;
+	struct roger *roger = completion->roger;
 
 	completion->tried = true;
 	if (completion->failed)
-		return tell_failure(roger, &document->run, completion, arena, err);
-
+		return tell_failure(completion, err);
 	completion->message_id = request->message;
 	if (request->message.length)
-		return check_message(roger, &document->run, completion, arena, err);
-	if (!lacks_result(completion, document))
+		return check_message(completion, err);
+	if (!lacks_result(completion, run))
 		return ROGER_OK;
-	/* The child's own text, which nobody could read, is sent again without this check. */
-	r = request->result.length ? check_speaker(roger, &document->run, err) : ROGER_OK;
-	if (r < 0)
-		return r;
-	if (!document->run.owner.length)
+	/* A result is sent in the child's name, so the caller must be allowed to speak as the
+	 * child.  Its own text, which nobody could read, is sent again without this check. */
+	if (request->result.length && !rg_run_may_speak(roger, run))
+		return rg_fail_member(
+			err, ROGER_EREFUSED, "result",
+			"result: it would come from '%.*s', who is not '%.*s'; give --failed, "
+			"or with --message what '%.*s' sent",
+			RG_STR_ARGS(run->child), RG_STR_ARGS(roger->caller.name),
+			RG_STR_ARGS(run->child));
+	if (!run->owner.length)
 		return rg_fail_member(err, ROGER_EREFUSED, "result",
 				      "result: run '%.*s' has no owner to deliver to; send the "
 				      "result, and give its id with --message",
-				      RG_STR_ARGS(document->run.run));
-	return rg_run_deliver(roger, &document->run, completion->text, completion->again, arena,
+				      RG_STR_ARGS(run->run));
+	return rg_run_deliver(roger, run, completion->text, completion->again, completion->arena,
 			      &completion->message_id, &completion->untold, err);
 }
 
 /* If the owner cannot read the result where it is, prepare to send it again. */
-static int find_stranded(struct roger *roger, const struct rg_run_document *document,
-			 struct completion *completion, struct rg_arena *arena,
-			 struct roger_err *err)
+static int find_stranded(struct completion *completion, struct roger_err *err)
 {
+	const struct roger_run *run = &completion->document.run;
 	const struct roger_message *message = NULL;
-	const struct roger_run *run = &document->run;
 	struct roger_retired_list retired;
 	int r;
 
-	if (!run->result_message.length || document->receipts.forwarded || completion->failed)
+	if (!run->result_message.length || run->forwarded || completion->failed)
 		return ROGER_OK;
-	r = rg_engine_retired(roger->engine, arena, &retired, err);
+	r = rg_engine_retired(completion->roger->engine, completion->arena, &retired, err);
 	if (r == ROGER_OK)
-		r = rg_run_message(roger, run->result_message, arena, &message, err);
+		r = rg_run_message(completion->roger, run->result_message, completion->arena,
+				   &message, err);
 	if (r < 0 || !rg_run_why_stranded(&retired, run, message))
 		return r;
 	completion->again = run->result_message;
@@ -284,67 +261,85 @@ static int find_stranded(struct roger *roger, const struct rg_run_document *docu
 }
 
 /* Refuse another result, which would be lost without a word; the same one does no harm. */
-static int check_same(struct roger *roger, const struct roger_run *run,
-		      const struct roger_complete_request *request, struct rg_arena *arena,
-		      struct roger_err *err)
+static int check_same(const struct completion *completion, struct roger_err *err)
 {
-	const struct roger_message *message = NULL;
+	const struct roger_complete_request *request = completion->request;
+	const struct roger_str told = completion->document.run.result_message;
 	const char *member = request->result.length ? "result" : "message";
+	const struct roger_message *message = NULL;
 	bool same;
 	int r;
 
-	if (!run->result_message.length || (!request->result.length && !request->message.length))
+	if (!told.length || (!request->result.length && !request->message.length) ||
+	    lacks_result(completion, &completion->document.run))
 		return ROGER_OK;
-	r = rg_run_message(roger, run->result_message, arena, &message, err);
+	r = rg_run_message(completion->roger, told, completion->arena, &message, err);
 	if (r < 0)
 		return r;
 	same = request->result.length ? !message || rg_str_equal(message->content, request->result)
-				      : rg_str_equal(run->result_message, request->message);
+				      : rg_str_equal(told, request->message);
 	return same ? ROGER_OK
 		    : rg_fail_member(err, ROGER_EREFUSED, member,
 				     "%s: message '%.*s' delivered another one already", member,
-				     RG_STR_ARGS(run->result_message));
+				     RG_STR_ARGS(told));
 }
 
 int rg_verb_complete(struct roger *roger, const struct roger_complete_request *request,
 		     struct roger_runs_reply *reply, struct roger_err *err)
 {
-	struct rg_run_document document;
-	struct completion completion;
+	struct completion completion = {
+		.roger = roger,
+		.arena = reply->memory,
+		.request = request,
+		.source = request->source.length ? request->source : RG_STR("completion_event"),
+		.child_exit = request->exit,
+		.text = request->result,
+		.failed = request->failed,
+	};
+	struct rg_run_document *document = &completion.document;
 	bool changed;
 	int r;
 
-	r = read_request(request, reply->memory, &completion, err);
+	r = read_request(&completion, err);
 	if (r == ROGER_OK)
-		r = rg_run_load(roger, request->run, reply->memory, &document, err);
+		r = rg_run_load(roger, request->run, reply->memory, document, err);
 	if (r == ROGER_OK)
-		r = find_stranded(roger, &document, &completion, reply->memory, err);
-	completion.ran = rg_ran(roger);
+		r = find_stranded(&completion, err);
 	/* Nothing is sent for a receipt that will be refused. */
 	if (r == ROGER_OK)
-		r = rg_run_try(roger, change_completion, &completion, &document, reply->memory,
+		r = rg_run_try(roger, change_completion, &completion, document, reply->memory,
 			       &changed, err);
 	if (r == ROGER_OK)
-		r = lacks_result(&completion, &document)
-			    ? ROGER_OK
-			    : check_same(roger, &document.run, request, reply->memory, err);
+		r = check_same(&completion, err);
 	if (r == ROGER_OK && changed)
-		r = deliver_result(roger, &document, &completion, reply->memory, err);
+		r = deliver_result(&completion, err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run, change_completion, &completion,
-				  reply->memory, &document, &reply->changed, err);
-	if (r == ROGER_OK && completion.text.length && completion.untold.length &&
-	    !completion.message_id.length)
-		r = rg_fail_member(err, ROGER_EREFUSED, "result",
-				   "the end of run '%.*s' is recorded, but not its result: %.*s",
-				   RG_STR_ARGS(request->run), RG_STR_ARGS(completion.untold));
-	if (r == ROGER_OK && completion.untold.length &&
-	    !rg_arena_note(reply->memory, &reply->notes, "could not be reported to its owner: %.*s",
-			   RG_STR_ARGS(completion.untold)))
-		return rg_fail_memory(err);
+				  reply->memory, document, &reply->changed, err);
+	if (r < 0)
+		return r;
+	if (completion.text.length && completion.untold.length && !completion.message_id.length)
+		return rg_fail_member(err, ROGER_EREFUSED, "result",
+				      "the end of run '%.*s' is recorded, but not its result: %.*s",
+				      RG_STR_ARGS(request->run), RG_STR_ARGS(completion.untold));
+	if (completion.untold.length)
+		rg_arena_note(reply->memory, &reply->notes,
+			      "could not be reported to its owner: %.*s",
+			      RG_STR_ARGS(completion.untold));
 	/* Nobody can have read what was just sent, and a server may sync it after this. */
-	if (r == ROGER_OK && (!changed || request->message.length))
-		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
+	if (!changed || request->message.length)
+		r = rg_run_look_for_readers(roger, document, 1, reply->memory, err);
+	return r < 0 ? r : rg_run_reply(reply, document, err);
+}
+
+/* Change a run, and answer with it. */
+static int change_run(struct roger *roger, struct roger_str run_id, rg_run_change *change,
+		      void *context, struct roger_runs_reply *reply, struct roger_err *err)
+{
+	struct rg_run_document document;
+	int r = rg_run_update(roger, run_id, change, context, reply->memory, &document,
+			      &reply->changed, err);
+
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -396,8 +391,7 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 
 int rg_run_change_forward(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
-	return rg_run_forward(edit->run, edit->receipts, *(const struct roger_str *)context,
-			      &edit->changed, err);
+	return rg_run_forward(edit, *(const struct roger_str *)context, err);
 }
 
 /* Change the run to forwarded, and note who said so. */
@@ -405,9 +399,9 @@ static int change_forward(void *context, struct rg_run_edit *edit, struct roger_
 {
 	int r = rg_run_change_forward(context, edit, err);
 
-	return r < 0 || !edit->changed ? r
-				       : rg_run_note_caller(edit->roger, edit->run, "forwarded",
-							    edit->now_ms, edit->arena, err);
+	if (r == ROGER_OK && edit->changed)
+		rg_run_note_caller(edit, "forwarded");
+	return r;
 }
 
 int rg_verb_forward(struct roger *roger, const struct roger_forward_request *request,
@@ -425,40 +419,29 @@ int rg_verb_forward(struct roger *roger, const struct roger_forward_request *req
 	r = rg_run_try(roger, change_forward, &evidence, &document, reply->memory, &changed, err);
 	if (r == ROGER_OK && changed)
 		r = check_evidence(roger, &document, evidence, reply->memory, err);
-	if (r == ROGER_OK)
-		r = rg_run_update(roger, request->run, change_forward, &evidence, reply->memory,
-				  &document, &reply->changed, err);
-	return r < 0 ? r : rg_run_reply(reply, &document, err);
+	return r < 0 ? r : change_run(roger, request->run, change_forward, &evidence, reply, err);
 }
 
 /* ---------------------------------------------------------------- extend -- */
 
 static int change_extension(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
-	const struct rg_watchdog_rules rules = rg_run_rules(edit->roger);
 	const struct roger_extend_request *request = context;
-	struct roger_run *run = edit->run;
-	int r;
+	int r = rg_run_extend(edit, request->by_ms, err);
 
-	r = rg_run_extend(run, edit->receipts, &rules, request->by_ms, edit->now_ms, edit->arena,
-			  err);
-	if (r < 0)
-		return r;
-	edit->changed = true;
-	return rg_run_add_note(edit, err, "extended to %.*s, %lld of %lld" RG_BY_WHOM "%s%.*s",
-			       RG_STR_ARGS(run->expected_by), (long long)run->extensions,
-			       (long long)rules.extensions_max, RG_BY_WHOM_ARGS(edit->roger),
-			       request->reason.length ? ": " : "", RG_STR_ARGS(request->reason));
+	if (r == ROGER_OK)
+		rg_run_note(edit, "extended to %.*s, %lld of %lld%.*s%s%.*s",
+			    RG_STR_ARGS(edit->run->expected_by), (long long)edit->run->extensions,
+			    (long long)edit->rules.extensions_max, RG_STR_ARGS(edit->by),
+			    request->reason.length ? ": " : "", RG_STR_ARGS(request->reason));
+	return r;
 }
 
 int rg_verb_extend(struct roger *roger, const struct roger_extend_request *request,
 		   struct roger_runs_reply *reply, struct roger_err *err)
 {
-	struct rg_run_document document;
-	int r = rg_run_update(roger, request->run, change_extension, (void *)(uintptr_t)request,
-			      reply->memory, &document, &reply->changed, err);
-
-	return r < 0 ? r : rg_run_reply(reply, &document, err);
+	return change_run(roger, request->run, change_extension, (void *)(uintptr_t)request, reply,
+			  err);
 }
 
 /* ---------------------------------------------------------------- settle -- */
@@ -466,37 +449,35 @@ int rg_verb_extend(struct roger *roger, const struct roger_extend_request *reque
 struct settlement {
 	const struct roger_settle_request *request;
 	bool stranded; /* nobody can read its result */
+	bool by_files; /* nobody has proved who the caller is */
 };
 
 static int change_settlement(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
-	const struct rg_watchdog_rules rules = rg_run_rules(edit->roger);
 	const struct settlement *settlement = context;
 	const struct roger_settle_request *request = settlement->request;
 	const struct roger_str by = request->agent.length ? request->agent : RG_STR("a person");
-	struct roger_run *run = edit->run;
+	const struct roger_run *run = edit->run;
 	int r;
 
 	if (request->agent.length && run->owner.length &&
-	    !rg_str_equal(request->agent, run->owner) && edit->roger->caller.how == RG_BY_FILES)
+	    !rg_str_equal(request->agent, run->owner) && settlement->by_files)
 		return rg_fail_member(err, ROGER_EREFUSED, "agent",
 				      "run '%.*s' is for '%.*s' to dismiss, or for a person",
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->owner));
-	r = rg_run_settle_failure(run, edit->receipts, &rules, settlement->stranded, request->agent,
-				  edit->now_ms, edit->arena, &edit->changed, err);
+	r = rg_run_settle_failure(edit, settlement->stranded, request->agent, err);
 	if (r < 0 || !edit->changed)
 		return r;
-	if (edit->roger->caller.name.length)
-		return rg_run_add_note(edit, err, "settled" RG_BY_WHOM ": %.*s",
-				       RG_BY_WHOM_ARGS(edit->roger), RG_STR_ARGS(request->reason));
-	return rg_run_add_note(edit, err, "settled by %.*s: %.*s", RG_STR_ARGS(by),
-			       RG_STR_ARGS(request->reason));
+	rg_run_note(edit, "settled%s%.*s: %.*s", edit->by.length ? "" : " by ",
+		    RG_STR_ARGS(edit->by.length ? edit->by : by), RG_STR_ARGS(request->reason));
+	return ROGER_OK;
 }
 
 int rg_verb_settle(struct roger *roger, const struct roger_settle_request *request,
 		   struct roger_runs_reply *reply, struct roger_err *err)
 {
-	struct settlement settlement = { .request = request };
+	struct settlement settlement = { .request = request,
+					 .by_files = roger->caller.how == RG_BY_FILES };
 	struct rg_run_document document;
 	int r = rg_run_load(roger, request->run, reply->memory, &document, err);
 
@@ -505,7 +486,5 @@ int rg_verb_settle(struct roger *roger, const struct roger_settle_request *reque
 	if (r < 0)
 		return r;
 	settlement.stranded = document.way_out.length > 0;
-	r = rg_run_update(roger, request->run, change_settlement, &settlement, reply->memory,
-			  &document, &reply->changed, err);
-	return r < 0 ? r : rg_run_reply(reply, &document, err);
+	return change_run(roger, request->run, change_settlement, &settlement, reply, err);
 }

@@ -31,11 +31,9 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 	r = rg_send_judge_unknown(roger, arena, &known, owner,
 				  own && rg_caller_proves(roger, owner),
 				  own ? "agent" : "forward_to", &unknown, err);
-	if (r < 0 || own || unknown.expected)
-		return r;
-	return rg_kept(
-		rg_arena_note(arena, notes, "'%.*s' has never been seen here", RG_STR_ARGS(owner)),
-		err);
+	if (r == ROGER_OK && !own && !unknown.expected)
+		rg_arena_note(arena, notes, "'%.*s' has never been seen here", RG_STR_ARGS(owner));
+	return r;
 }
 
 /* If the owner has retired, its successor gets the result; without one the dispatch is refused. */
@@ -58,9 +56,8 @@ static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena
 		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
 				      "forward_to: '%.*s' %.*s; name who is to get the result",
 				      RG_STR_ARGS(run->owner), RG_STR_ARGS(why));
-	if (!rg_arena_note(arena, notes, "'%.*s' %.*s; the result goes to '%.*s'",
-			   RG_STR_ARGS(run->owner), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
-		return rg_fail_memory(err);
+	rg_arena_note(arena, notes, "'%.*s' %.*s; the result goes to '%.*s'",
+		      RG_STR_ARGS(run->owner), RG_STR_ARGS(why), RG_STR_ARGS(heir));
 	run->owner = heir;
 	return ROGER_OK;
 }
@@ -78,10 +75,9 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 	if (request->within_ms && request->expected_by.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "within",
 				      "give --within or --expected-by, not both");
+	run->expected_by = rg_run_instant(now_ms + within_ms, arena);
 	if (!request->expected_by.length)
-		return rg_run_instant(now_ms + within_ms, arena, &run->expected_by, err);
-	/* The document keeps the instant with the offset that was given. */
-	run->expected_by = request->expected_by;
+		return ROGER_OK;
 	as_given = rg_clock_read_rfc3339(request->expected_by, &by_ms);
 	wrong = as_given ? NULL : rg_clock_read(request->expected_by, now_ms, &by_ms);
 	if (!wrong && by_ms < now_ms)
@@ -89,7 +85,9 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 	if (wrong)
 		return rg_fail_member(err, ROGER_EDATA, "expected_by", "expected_by: expected %s",
 				      wrong);
-	return as_given ? ROGER_OK : rg_run_instant(by_ms, arena, &run->expected_by, err);
+	/* The document keeps an instant with the offset that was given. */
+	run->expected_by = as_given ? request->expected_by : rg_run_instant(by_ms, arena);
+	return ROGER_OK;
 }
 
 int rg_run_make(struct roger *roger, const struct roger_dispatch_request *request,
@@ -97,7 +95,7 @@ int rg_run_make(struct roger *roger, const struct roger_dispatch_request *reques
 		struct roger_err *err)
 {
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf reason = { .maximum = SIZE_MAX };
+	struct rg_buf reason = { .maximum = SIZE_MAX };
 	int64_t now_ms = rg_clock_ms();
 	struct rg_receipts receipts;
 	int r;
@@ -110,17 +108,15 @@ int rg_run_make(struct roger *roger, const struct roger_dispatch_request *reques
 		.task = request->task,
 		.status = ROGER_RUN_ACTIVE,
 	};
-	r = rg_run_instant(now_ms, arena, &ret_run->dispatched_at, err);
-	if (r == ROGER_OK)
-		r = set_expected_by(roger, request, now_ms, arena, ret_run, err);
-	ret_run->status_updated_at = ret_run->dispatched_at;
+	ret_run->dispatched_at = ret_run->status_updated_at = rg_run_instant(now_ms, arena);
+	r = set_expected_by(roger, request, now_ms, arena, ret_run, err);
 	if (r == ROGER_OK)
 		r = rg_run_receipts(ret_run, &receipts, err);
 	if (r < 0)
 		return r;
 	rg_watchdog_explain(ret_run, &receipts, &rules, ROGER_RUN_ACTIVE, &reason);
-	if (!rg_arena_keep(arena, &reason, &ret_run->status_reason) ||
-	    !rg_record_keep(&rg_run_record, ret_run, arena))
+	ret_run->status_reason = rg_arena_take(arena, &reason);
+	if (!rg_record_keep(&rg_run_record, ret_run, arena))
 		return rg_fail_memory(err);
 	if (!ret_run->owner.length)
 		return ROGER_OK;
@@ -128,13 +124,15 @@ int rg_run_make(struct roger *roger, const struct roger_dispatch_request *reques
 	return r < 0 ? r : find_heir(roger, ret_run, arena, notes, err);
 }
 
-int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
+int rg_run_put_new(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
 		   struct roger_err *err)
 {
 	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
+	struct rg_run_edit edit = rg_run_begin_edit(roger, run, NULL, arena);
 	struct roger_str there, text;
 	int r;
 
+	rg_run_note_caller(&edit, "dispatched");
 	r = rg_engine_records_hold(roger->engine, &held, err);
 	if (r == ROGER_OK)
 		r = rg_engine_run_find(roger->engine, run->run, arena, &there, err);
@@ -149,17 +147,14 @@ int rg_verb_dispatch(struct roger *roger, const struct roger_dispatch_request *r
 		     struct roger_runs_reply *reply, struct roger_err *err)
 {
 	struct rg_run_document document = { 0 };
-	const struct roger_run *run = &document.run;
+	struct roger_run *run = &document.run;
 	int r;
 
-	r = rg_run_make(roger, request, reply->memory, &document.run, &reply->notes, err);
+	r = rg_run_make(roger, request, reply->memory, run, &reply->notes, err);
 	/* The caller must be the run's owner or its child: nobody makes a run of two others. */
 	if (r == ROGER_OK)
 		r = rg_caller_may_change(roger, run->owner.length ? "forward_to" : "agent", "run",
 					 run->run, run->owner, run->child, err);
-	if (r == ROGER_OK)
-		r = rg_run_note_caller(roger, &document.run, "dispatched", rg_clock_ms(),
-				       reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_run_put_new(roger, run, reply->memory, err);
 	reply->changed = true;

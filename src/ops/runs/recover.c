@@ -117,15 +117,13 @@ static int nudge_owner(struct attempt *attempt, const struct rg_run_document *do
 
 	if (!run->owner.length || !rg_run_may_be_told(attempt->roger, run))
 		return ROGER_OK;
-	if (!rg_arena_print(
-		    attempt->arena, &text,
-		    "Run %.*s was expected by %.*s and nothing has come. If it is done, say so: "
-		    "roger complete %.*s --result '...'. If it needs longer: roger runs extend "
-		    "%.*s "
-		    "--by 10m.",
-		    RG_STR_ARGS(run->run), RG_STR_ARGS(run->expected_by), RG_STR_ARGS(run->run),
-		    RG_STR_ARGS(run->run)))
-		return rg_fail_memory(err);
+	text = rg_arena_text(
+		attempt->arena,
+		"Run %.*s was expected by %.*s and nothing has come. If it is done, say so: roger "
+		"complete %.*s --result '...'. If it needs longer: roger runs extend %.*s --by "
+		"10m.",
+		RG_STR_ARGS(run->run), RG_STR_ARGS(run->expected_by), RG_STR_ARGS(run->run),
+		RG_STR_ARGS(run->run));
 	/* A rule that forbids it does not end the attempt. */
 	r = rg_run_notify(attempt->roger, run, run->child, "run-nudge",
 			  document->receipts.recoveries, text, attempt->arena, &id, &untold, err);
@@ -138,44 +136,36 @@ static int nudge_owner(struct attempt *attempt, const struct rg_run_document *do
 
 static int count_attempt(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
-	const struct rg_watchdog_rules rules = rg_run_rules(edit->roger);
-	int r = rg_run_recover(edit->run, edit->receipts, &rules, RG_STR("looking for a result"),
-			       edit->now_ms, edit->arena, err);
+	int r = rg_run_recover(edit, RG_STR("looking for a result"), err);
 
 	(void)context;
-	edit->changed = true;
-	return r < 0 ? r
-		     : rg_run_note_caller(edit->roger, edit->run, "recovery begun", edit->now_ms,
-					  edit->arena, err);
+	if (r == ROGER_OK)
+		rg_run_note_caller(edit, "recovery begun");
+	return r;
 }
 
 static int conclude_attempt(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
 	struct attempt *attempt = context;
-	struct roger_run *run = edit->run;
-	bool completed = false;
+	const struct roger_str note = rg_arena_take(edit->arena, &attempt->note);
+	const bool found = attempt->found_by.length;
 	int r;
 
 	rg_assert(edit->receipts->recoveries > 0);
 	edit->changed = true;
-	run->recovery_action =
-		attempt->found_by.length ? RG_STR("found a result") : RG_STR("looked for a result");
-	r = attempt->note.failed ? rg_fail_memory(err)
-				 : rg_run_add_note(edit, err, "recovery attempt %lld: %.*s",
-						   (long long)edit->receipts->recoveries,
-						   RG_STR_ARGS(rg_buf_str(&attempt->note)));
+	edit->run->recovery_action =
+		found ? RG_STR("found a result") : RG_STR("looked for a result");
+	rg_run_note(edit, "recovery attempt %lld: %.*s", (long long)edit->receipts->recoveries,
+		    RG_STR_ARGS(note));
 	/* The result may have come by itself meanwhile, which is as good. */
-	if (r < 0 || !attempt->found_by.length || edit->receipts->completed_ms)
-		return r;
-	r = rg_run_complete(run, edit->receipts,
-			    attempt->source.length ? attempt->source : attempt->found_by,
-			    edit->now_ms, edit->arena, &completed, err);
+	if (!found || edit->receipts->completed_ms)
+		return ROGER_OK;
+	r = rg_run_complete(edit, attempt->source.length ? attempt->source : attempt->found_by,
+			    err);
 	if (r < 0)
 		return r;
-	run->result_message = attempt->message_id;
-	return attempt->read
-		       ? rg_run_forward(run, edit->receipts, attempt->message_id, &completed, err)
-		       : ROGER_OK;
+	edit->run->result_message = attempt->message_id;
+	return attempt->read ? rg_run_forward(edit, attempt->message_id, err) : ROGER_OK;
 }
 
 int rg_run_attempt(struct roger *roger, struct roger_str run_id, struct roger_str source,
@@ -230,12 +220,14 @@ static int change_escalation(void *context, struct rg_run_edit *edit, struct rog
 {
 	struct attempt *attempt = context;
 
+	(void)err;
 	/* Each sweep tries it again, but it is noted once. */
 	edit->changed = !rg_str_equal(edit->run->recovery_action, attempt->noted);
 	if (!edit->changed)
 		return ROGER_OK;
 	edit->run->recovery_action = attempt->noted;
-	return rg_run_add_note(edit, err, "%.*s", RG_STR_ARGS(rg_buf_str(&attempt->note)));
+	rg_run_note(edit, "%.*s", RG_STR_ARGS(rg_buf_str(&attempt->note)));
+	return ROGER_OK;
 }
 
 /* Tell the owner; if a rule forbids that, as when its mailbox is full, tell a person. */
@@ -265,25 +257,22 @@ static int tell_of_block(struct attempt *attempt, const struct rg_run_document *
 int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
 		    struct rg_run_document *ret_document, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct attempt attempt = { .roger = roger, .arena = arena };
 	const struct roger_run *run = &ret_document->run;
+	struct roger_str text;
 	bool changed;
 	int r;
 
 	r = rg_run_load(roger, run_id, arena, ret_document, err);
-	if (r == ROGER_OK)
-		r = rg_run_add_words(&ret_document->run, arena, err);
 	if (r < 0)
 		return r;
-	rg_buf_printf(&text,
-		      "Run %.*s needs you: %.*s%s%.*s. `roger runs %.*s` shows what was tried.",
-		      RG_STR_ARGS(run->run), RG_STR_ARGS(run->words), run->why.length ? "; " : "",
-		      RG_STR_ARGS(run->why), RG_STR_ARGS(run->run));
-	if (text.failed)
-		return rg_fail_memory(err);
+	rg_run_add_words(&ret_document->run, arena);
+	text = rg_arena_text(
+		arena, "Run %.*s needs you: %.*s%s%.*s. `roger runs %.*s` shows what was tried.",
+		RG_STR_ARGS(run->run), RG_STR_ARGS(run->words), run->why.length ? "; " : "",
+		RG_STR_ARGS(run->why), RG_STR_ARGS(run->run));
 	rg_buf_init(&attempt.note, 4096);
-	r = tell_of_block(&attempt, ret_document, rg_buf_str(&text), err);
+	r = tell_of_block(&attempt, ret_document, text, err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, run_id, change_escalation, &attempt, arena, ret_document,
 				  &changed, err);

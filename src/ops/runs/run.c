@@ -45,12 +45,12 @@ static const char tell_who[] = "no program: give it after --, as in `roger run -
 static int pass_on_notes(struct watch *watch, const struct roger_run_reply *told,
 			 struct roger_err *err)
 {
-	bool kept = true;
 	size_t i;
 
-	for (i = 0; i < told->notes.count && kept; i++)
-		kept = rg_arena_add(watch->arena, &watch->reply->notes, told->notes.items[i]);
-	return rg_kept(kept, err);
+	for (i = 0; i < told->notes.count; i++)
+		rg_arena_note(watch->arena, &watch->reply->notes, "%.*s",
+			      RG_STR_ARGS(told->notes.items[i]));
+	return rg_kept(!rg_arena_failed(watch->arena), err);
 }
 
 /* Ask whoever has the run for a step: the engine here, or the server. */
@@ -180,8 +180,7 @@ static int read_file(const struct watch *watch, struct roger_run_step_request *s
 	bool found = false;
 	int r;
 
-	if (!rg_arena_copy(watch->arena, watch->request->result_file, &path))
-		return rg_fail_memory(err);
+	path = rg_arena_text(watch->arena, "%.*s", RG_STR_ARGS(watch->request->result_file));
 	r = rg_file_read_first(path.data, chars * 4 + 4096, &text, &facts, &found, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
@@ -191,13 +190,14 @@ static int read_file(const struct watch *watch, struct roger_run_step_request *s
 		trouble = "it is not there";
 	else if (facts.changed_ms < watch->dispatched_ms - SLACK_MS)
 		trouble = "it is older than the run";
-	if (trouble)
-		return rg_kept(rg_arena_print(watch->arena, &step->wordless,
-					      "no result file: %.400s", trouble),
-			       err);
+	if (trouble) {
+		step->wordless = rg_arena_text(watch->arena, "no result file: %.400s", trouble);
+		return ROGER_OK;
+	}
 	rg_text_words(rg_buf_str(&text), chars, &words, &step->cut);
 	step->bytes = facts.size;
-	return rg_kept(rg_arena_keep(watch->arena, &words, &step->words), err);
+	step->words = rg_arena_take(watch->arena, &words);
+	return ROGER_OK;
 }
 
 static int find_words(const struct watch *watch, struct roger_run_step_request *step,
@@ -212,12 +212,12 @@ static int find_words(const struct watch *watch, struct roger_run_step_request *
 	rg_last_output_words(&watch->output, RG_TAIL_LINES_MAX, chars_for(watch, RG_TAIL_CHARS_MAX),
 			     &words, &step->cut);
 	step->bytes = (int64_t)watch->output.bytes;
-	return rg_kept(rg_arena_keep(watch->arena, &words, &step->words), err);
+	step->words = rg_arena_take(watch->arena, &words);
+	return ROGER_OK;
 }
 
 /* Find the last words of output and errors: each gets half of the room, so that both are shown. */
-static int find_last_words(const struct watch *watch, struct roger_run_step_request *step,
-			   struct roger_err *err)
+static void find_last_words(const struct watch *watch, struct roger_run_step_request *step)
 {
 	struct rg_buf output = { .maximum = SIZE_MAX }, errors = output;
 	size_t chars = chars_for(watch, RG_TAIL_CHARS_MAX * 2) / 2;
@@ -226,26 +226,19 @@ static int find_last_words(const struct watch *watch, struct roger_run_step_requ
 	if (!step->words.length)
 		rg_last_output_words(&watch->output, RG_TAIL_LINES_MAX, chars, &output, &step->cut);
 	rg_last_output_words(&watch->errors, RG_TAIL_LINES_MAX, chars, &errors, &cut);
-	return rg_kept(rg_arena_keep(watch->arena, &output, &step->output) &&
-			       rg_arena_keep(watch->arena, &errors, &step->errors),
-		       err);
+	step->output = rg_arena_take(watch->arena, &output);
+	step->errors = rg_arena_take(watch->arena, &errors);
 }
 
 /* Find the last lines that are kept in the log of outputs. */
-static int find_lines(const struct watch *watch, struct roger_run_step_request *step,
-		      struct roger_err *err)
+static void find_lines(const struct watch *watch, struct roger_run_step_request *step)
 {
-	const bool passes[] = { rg_child_captures(watch->child, STDOUT_FILENO),
-				rg_child_captures(watch->child, STDERR_FILENO) };
-
-	return rg_kept(
-		rg_last_output_lines(&watch->output, watch->arena, &step->stdout_lines) &&
-			rg_last_output_lines(&watch->errors, watch->arena, &step->stderr_lines) &&
-			(passes[0] ||
-			 rg_arena_add(watch->arena, &step->not_kept, RG_STR("stdout"))) &&
-			(passes[1] ||
-			 rg_arena_add(watch->arena, &step->not_kept, RG_STR("stderr"))),
-		err);
+	(void)!rg_last_output_lines(&watch->output, watch->arena, &step->stdout_lines);
+	(void)!rg_last_output_lines(&watch->errors, watch->arena, &step->stderr_lines);
+	if (!rg_child_captures(watch->child, STDOUT_FILENO))
+		rg_arena_note(watch->arena, &step->not_kept, "stdout");
+	if (!rg_child_captures(watch->child, STDERR_FILENO))
+		rg_arena_note(watch->arena, &step->not_kept, "stderr");
 }
 
 /* ------------------------------------------------------------- beginning -- */
@@ -282,18 +275,17 @@ static int start_child(struct watch *watch, struct roger_err *err)
 		     { "ROGER_AGENT", agent },
 		     { "ROGER_WORKSPACE", workspace ? rg_str(workspace->root) : RG_STR("") },
 		     { "ROGER_ISSUE", request->issue } };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
+	struct rg_buf command = { .maximum = SIZE_MAX };
 	size_t i;
 
 	rg_command_print(request->command, &command);
-	if (!rg_arena_keep(watch->arena, &command, &watch->command))
-		return rg_fail_memory(err);
+	watch->command = rg_arena_take(watch->arena, &command);
 	for (i = 0; i < sizeof more / sizeof *more; i++)
-		if (more[i].value.length &&
-		    !rg_arena_note(watch->arena, &wish.more, "%s=%.*s", more[i].name,
-				   RG_STR_ARGS(more[i].value)))
-			return rg_fail_memory(err);
-	return rg_child_start(&wish, &watch->child, err);
+		if (more[i].value.length)
+			rg_arena_note(watch->arena, &wish.more, "%s=%.*s", more[i].name,
+				      RG_STR_ARGS(more[i].value));
+	return rg_arena_failed(watch->arena) ? rg_fail_memory(err)
+					     : rg_child_start(&wish, &watch->child, err);
 }
 
 /* Return the program's name.  Its path and arguments may hold anything, so they are not told. */
@@ -349,19 +341,18 @@ static int dispatch_run(struct watch *watch, struct roger_err *err)
 	return pass_on_notes(watch, &told, err);
 }
 
-static int let_it_go(struct watch *watch, struct roger_err *err)
+static void let_it_go(struct watch *watch)
 {
 	int error = rg_child_go(watch->child);
 
 	if (!error) {
 		watch_to_its_end(watch);
-		return ROGER_OK;
+		return;
 	}
 	rg_child_finish(watch->child, false, see_output, watch, &watch->status);
 	watch->ending = RG_ENDED_UNBEGUN;
-	return rg_kept(rg_arena_note(watch->arena, &watch->reply->notes, "'%.100s': %s",
-				     watch->request->command.items[0].data, strerror(error)),
-		       err);
+	rg_arena_note(watch->arena, &watch->reply->notes, "'%.100s': %s",
+		      watch->request->command.items[0].data, strerror(error));
 }
 
 static int begin_run(struct watch *watch, struct roger_err *err)
@@ -373,7 +364,9 @@ static int begin_run(struct watch *watch, struct roger_err *err)
 	r = start_child(watch, err);
 	if (r == ROGER_OK)
 		r = dispatch_run(watch, err);
-	return r == ROGER_OK ? let_it_go(watch, err) : r;
+	if (r == ROGER_OK)
+		let_it_go(watch);
+	return r;
 }
 
 /* ----------------------------------------------------------- taking over -- */
@@ -424,10 +417,11 @@ static int take_over(struct watch *watch, const struct roger_run *run, struct ro
 	watch->reply->adopted = true;
 	watch->ending = RG_ENDED_UNSEEN;
 	watch->late = rg_process_fate(&child) != RG_PROCESS_LIVES;
-	if (watch->late)
-		return rg_kept(rg_arena_note(watch->arena, &watch->reply->notes,
-					     "its child is gone; this is what is known of its end"),
-			       err);
+	if (watch->late) {
+		rg_arena_note(watch->arena, &watch->reply->notes,
+			      "its child is gone; this is what is known of its end");
+		return ROGER_OK;
+	}
 	r = rg_child_adopt(&child, watch->request->streams, &watch->child, err);
 	if (r < 0)
 		return r;
@@ -452,17 +446,15 @@ static int check_request(const struct roger *roger, const struct roger_run_reque
 }
 
 /* Pass on output that the reader has not taken yet, now that nothing else waits for it. */
-static int pass_on_the_rest(struct watch *watch, struct roger_err *err)
+static void pass_on_the_rest(struct watch *watch)
 {
 	int error = watch->child ? rg_child_flush(watch->child) : 0;
 
 	if (!error)
-		return ROGER_OK;
+		return;
 	watch->reply->output_lost = true;
-	return rg_kept(rg_arena_note(watch->arena, &watch->reply->notes,
-				     "not all of its output could be passed on: %.60s",
-				     strerror(error)),
-		       err);
+	rg_arena_note(watch->arena, &watch->reply->notes,
+		      "not all of its output could be passed on: %.60s", strerror(error));
 }
 
 /* Add how the run ended to the error: nothing else says it to whoever waits for its exit status. */
@@ -501,10 +493,11 @@ static int ask_end(struct watch *watch, struct roger_err *err)
 	int r, i;
 
 	r = find_words(watch, &step, err);
+	find_last_words(watch, &step);
+	if (watch->command.length)
+		find_lines(watch, &step);
 	if (r == ROGER_OK)
-		r = find_last_words(watch, &step, err);
-	if (r == ROGER_OK && watch->command.length)
-		r = find_lines(watch, &step, err);
+		r = rg_kept(!rg_arena_failed(watch->arena), err);
 	/* Wait for a server that is started again, or gives way to another. */
 	for (i = 0; r == ROGER_OK; i++) {
 		r = ask_step(watch, &step, watch->arena, &told, err);
@@ -530,7 +523,7 @@ static int ask_end(struct watch *watch, struct roger_err *err)
 static int watch_run(struct watch *watch, struct roger_err *err)
 {
 	const struct roger_run *there = NULL;
-	int r, passed;
+	int r;
 
 	r = make_run_id(watch, err);
 	if (r == ROGER_OK)
@@ -541,8 +534,8 @@ static int watch_run(struct watch *watch, struct roger_err *err)
 		return r;
 	r = ask_end(watch, err);
 	/* The reader gets the output, whatever becomes of our records. */
-	passed = pass_on_the_rest(watch, r == ROGER_OK ? err : NULL);
-	return r < 0 ? r : passed;
+	pass_on_the_rest(watch);
+	return r;
 }
 
 int rg_verb_run(struct roger *roger, const struct roger_run_request *request,

@@ -1,8 +1,6 @@
 /* The document of a run: read and judged, and changed under the record lock. */
 #include "ops/runs/run_document.h"
 
-#include <stdarg.h>
-
 #include "ops/caller.h"
 #include "ops/runs/run_list.h"
 #include "ops/runs/run_process.h"
@@ -19,19 +17,19 @@ struct rg_watchdog_rules rg_run_rules(const struct roger *roger)
 	};
 }
 
-int rg_run_judge(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
-		 struct rg_arena *arena, struct roger_err *err)
+void rg_run_judge(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
+		  struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf reason = { .maximum = SIZE_MAX };
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
+	struct roger_run *run = &document->run;
 
-	document->run.status = (int)rg_watchdog_judge(&document->receipts, &rules, now_ms);
-	document->run.outcome = (int)rg_run_outcome(&document->run, &document->receipts);
-	rg_watchdog_explain(&document->run, &document->receipts, &rules,
-			    (enum roger_run_status)document->run.status, &reason);
-	if (rg_str_equal(rg_buf_str(&reason), document->run.status_reason))
-		return ROGER_OK;
-	return rg_kept(rg_arena_keep(arena, &reason, &document->run.status_reason), err);
+	run->status = (int)rg_watchdog_judge(&document->receipts, &rules, now_ms);
+	run->outcome = (int)rg_run_outcome(run, &document->receipts);
+	rg_watchdog_explain(run, &document->receipts, &rules, (enum roger_run_status)run->status,
+			    &reason);
+	if (reason.failed || !rg_str_equal(rg_buf_str(&reason), run->status_reason))
+		run->status_reason = rg_arena_take(arena, &reason);
 }
 
 /* Decode a document, without the status and reason that rg_run_judge() sets. */
@@ -64,10 +62,11 @@ int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_
 		  struct rg_arena *arena, struct rg_run_document *ret_document,
 		  struct roger_err *err)
 {
-	int r;
+	int r = decode_document(text, arena, ret_document, err);
 
-	r = decode_document(text, arena, ret_document, err);
-	return r < 0 ? r : rg_run_judge(roger, ret_document, now_ms, arena, err);
+	if (r == ROGER_OK)
+		rg_run_judge(roger, ret_document, now_ms, arena);
+	return r;
 }
 
 /* ----------------------------------------------------------------- heirs -- */
@@ -86,19 +85,18 @@ bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct 
 	       rg_str_equal(heir_of(retired, to), heir_of(retired, run->owner));
 }
 
-int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *retired,
-		   struct rg_run_document *document, int64_t now_ms, struct rg_arena *arena,
-		   struct roger_err *err)
+void rg_run_inherit(const struct roger *roger, const struct roger_retired_list *retired,
+		    struct rg_run_document *document, int64_t now_ms, struct rg_arena *arena)
 {
 	struct roger_run *run = &document->run;
 	const struct roger_retired *former = rg_retired_find(retired, run->owner);
 
 	if (document->receipts.forwarded || !former)
-		return ROGER_OK;
+		return;
 	document->former = run->owner;
 	document->former_until_ms = former->at_ms;
 	run->owner = heir_of(retired, run->owner);
-	return rg_run_judge(roger, document, now_ms, arena, err);
+	rg_run_judge(roger, document, now_ms, arena);
 }
 
 static int inherit_run(struct roger *roger, struct rg_run_document *document, int64_t now_ms,
@@ -110,21 +108,21 @@ static int inherit_run(struct roger *roger, struct rg_run_document *document, in
 	if (!document->run.owner.length)
 		return ROGER_OK;
 	r = rg_engine_retired(roger->engine, arena, &retired, err);
-	return r < 0 ? r : rg_run_inherit(roger, &retired, document, now_ms, arena, err);
+	if (r == ROGER_OK)
+		rg_run_inherit(roger, &retired, document, now_ms, arena);
+	return r;
 }
 
 /* Once the run has ended, note its heir for readers; the document keeps naming the first owner. */
-static int note_heir(struct rg_run_edit *edit, const struct roger_run *before,
-		     struct roger_err *err)
+static void note_heir(struct rg_run_edit *edit, struct roger_str former,
+		      const struct roger_run *before)
 {
-	const struct roger_str former = edit->document->former;
 	const struct roger_run *run = edit->run;
 
-	if (!former.length || (rg_str_equal(before->completed_at, run->completed_at) &&
+	if (former.length && !(rg_str_equal(before->completed_at, run->completed_at) &&
 			       rg_str_equal(before->exit, run->exit)))
-		return ROGER_OK;
-	return rg_run_add_note(edit, err, "%.*s has retired: what comes of it goes to %.*s",
-			       RG_STR_ARGS(former), RG_STR_ARGS(run->owner));
+		rg_run_note(edit, "%.*s has retired: what comes of it goes to %.*s",
+			    RG_STR_ARGS(former), RG_STR_ARGS(run->owner));
 }
 
 /* Load the document of this run as it stands, without judging it. */
@@ -166,9 +164,10 @@ int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 	/* Perhaps the end was written down between the reading and the look at processes. */
 	if (r == ROGER_OK && ret_document->receipts.child_lost)
 		r = find_document(roger, run_id, arena, ret_document, err);
-	if (r == ROGER_OK)
-		r = rg_run_judge(roger, ret_document, rg_clock_ms(), arena, err);
-	return r < 0 ? r : inherit_run(roger, ret_document, rg_clock_ms(), arena, err);
+	if (r < 0)
+		return r;
+	rg_run_judge(roger, ret_document, rg_clock_ms(), arena);
+	return inherit_run(roger, ret_document, rg_clock_ms(), arena, err);
 }
 
 int rg_run_put(struct roger *roger, const struct roger_run *run, struct roger_str before,
@@ -185,7 +184,7 @@ int rg_run_put(struct roger *roger, const struct roger_run *run, struct roger_st
 	if (r < 0)
 		return r;
 	rg_run_print(run, &text);
-	if (text.failed)
+	if (text.failed || rg_arena_failed(arena))
 		return rg_fail_memory(err);
 	if (text.length > (size_t)bytes_max)
 		return rg_fail(err, ROGER_EREFUSED, 0,
@@ -200,61 +199,60 @@ int rg_run_may_change(const struct roger *roger, const struct roger_run *run, st
 	return rg_caller_may_change(roger, "run", "run", run->run, run->owner, run->child, err);
 }
 
-static struct rg_run_edit edit_of(const struct roger *roger, struct rg_run_document *document,
-				  int64_t now_ms, struct rg_arena *arena)
+struct rg_run_edit rg_run_begin_edit(const struct roger *roger, struct roger_run *run,
+				     struct rg_receipts *receipts, struct rg_arena *arena)
 {
-	return (struct rg_run_edit){ roger,  document, &document->run, &document->receipts,
-				     now_ms, arena,    false };
+	return (struct rg_run_edit){
+		.run = run,
+		.receipts = receipts,
+		.rules = rg_run_rules(roger),
+		.now_ms = rg_clock_ms(),
+		.by = rg_arena_text(arena, RG_BY_WHOM, RG_BY_WHOM_ARGS(roger)),
+		.arena = arena,
+	};
 }
 
 static int update_document(struct roger *roger, struct roger_str run_id, rg_run_change *change,
 			   void *context, struct rg_arena *arena, struct rg_run_document *document,
 			   bool *ret_changed, struct roger_err *err)
 {
-	const struct rg_watchdog_rules rules = rg_run_rules(roger);
+	struct roger_run *run = &document->run, before;
 	struct rg_run_edit edit;
-	struct roger_run before;
 	struct roger_str heir;
-	int64_t now_ms;
-	bool restated;
 	int r;
 
 	rg_assert(rg_engine_took_records(roger->engine));
 	r = find_document(roger, run_id, arena, document, err);
 	if (r < 0)
 		return r;
-	now_ms = rg_clock_ms();
-	before = document->run;
-	r = inherit_run(roger, document, now_ms, arena, err);
+	edit = rg_run_begin_edit(roger, run, &document->receipts, arena);
+	before = *run;
+	r = inherit_run(roger, document, edit.now_ms, arena, err);
 	if (r < 0)
 		return r;
 	/* This judgement is for readers; what is written is judged below. */
-	document->run.status = before.status;
-	document->run.status_reason = before.status_reason;
-	document->run.outcome = before.outcome;
+	run->status = before.status;
+	run->status_reason = before.status_reason;
+	run->outcome = before.outcome;
 	if (document->receipts.child_lost)
-		rg_run_lose_child(&document->run, &document->receipts);
-	edit = edit_of(roger, document, now_ms, arena);
+		rg_run_lose_child(&edit);
 	if (change)
-		r = rg_run_may_change(roger, &document->run, err);
+		r = rg_run_may_change(roger, run, err);
 	if (change && r == ROGER_OK)
 		r = change(context, &edit, err);
-	if (r == ROGER_OK)
-		r = note_heir(&edit, &before, err);
-	if (r == ROGER_OK && document->run.exit.length && !before.exit.length)
-		r = rg_run_ended(&document->run, &document->receipts, now_ms, arena, err);
-	if (r == ROGER_OK)
-		r = rg_run_restate(&document->run, &document->receipts, &rules, now_ms, arena,
-				   &restated, err);
 	if (r < 0)
 		return r;
-	*ret_changed = edit.changed || restated;
-	if (!*ret_changed)
+	note_heir(&edit, document->former, &before);
+	if (run->exit.length && !before.exit.length)
+		rg_run_ended(&edit);
+	rg_run_restate(&edit);
+	*ret_changed = edit.changed;
+	if (!edit.changed)
 		return ROGER_OK;
-	heir = document->run.owner;
-	document->run.owner = before.owner;
-	r = rg_run_put(roger, &document->run, document->text, arena, &document->text, err);
-	document->run.owner = heir;
+	heir = run->owner;
+	run->owner = before.owner;
+	r = rg_run_put(roger, run, document->text, arena, &document->text, err);
+	run->owner = heir;
 	return r;
 }
 
@@ -290,63 +288,44 @@ int rg_run_try(const struct roger *roger, rg_run_change *change, void *context,
 	       struct roger_err *err)
 {
 	struct rg_run_document copy = *document;
-	struct rg_run_edit edit = edit_of(roger, &copy, rg_clock_ms(), arena);
+	struct rg_run_edit edit = rg_run_begin_edit(roger, &copy.run, &copy.receipts, arena);
 	int r = rg_run_may_change(roger, &copy.run, err);
 
 	/* An update first writes that the child is gone. */
 	if (copy.receipts.child_lost)
-		rg_run_lose_child(&copy.run, &copy.receipts);
+		rg_run_lose_child(&edit);
 	if (r == ROGER_OK)
 		r = change(context, &edit, err);
 	*ret_changed = edit.changed;
 	return r;
 }
 
-int rg_run_note_caller(const struct roger *roger, struct roger_run *run, const char *what,
-		       int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
+void rg_run_note_caller(struct rg_run_edit *edit, const char *what)
 {
-	struct roger_str note;
-
-	if (!roger->caller.name.length)
-		return ROGER_OK;
-	return rg_arena_print(arena, &note, "%s" RG_BY_WHOM, what, RG_BY_WHOM_ARGS(roger))
-		       ? rg_run_note(run, now_ms, note, arena, err)
-		       : rg_fail_memory(err);
+	if (edit->by.length)
+		rg_run_note(edit, "%s%.*s", what, RG_STR_ARGS(edit->by));
 }
 
-int rg_run_add_note(struct rg_run_edit *edit, struct roger_err *err, const char *format, ...)
+void rg_run_note_end(struct rg_run_edit *edit, struct roger_str ended, struct roger_str told_by,
+		     struct roger_str untold)
 {
-	struct roger_str note;
-	va_list arguments;
-	bool printed;
-
-	va_start(arguments, format);
-	printed = rg_arena_vprint(edit->arena, &note, format, arguments);
-	va_end(arguments);
-	return printed ? rg_run_note(edit->run, edit->now_ms, note, edit->arena, err)
-		       : rg_fail_memory(err);
+	rg_run_note(edit, "the child ended: %.*s%s%.*s", RG_STR_ARGS(ended),
+		    untold.length    ? "; could not be reported to its owner: "
+		    : told_by.length ? "; reported to its owner in "
+				     : "",
+		    RG_STR_ARGS(untold.length ? untold : told_by));
 }
 
-int rg_run_note_end(struct rg_run_edit *edit, struct roger_str ended, struct roger_str told_by,
-		    struct roger_str untold, struct roger_err *err)
+void rg_run_add_words(struct roger_run *run, struct rg_arena *arena)
 {
-	return rg_run_add_note(edit, err, "the child ended: %.*s%s%.*s", RG_STR_ARGS(ended),
-			       untold.length	? "; could not be reported to its owner: "
-			       : told_by.length ? "; reported to its owner in "
-						: "",
-			       RG_STR_ARGS(untold.length ? untold : told_by));
-}
-
-int rg_run_add_words(struct roger_run *run, struct rg_arena *arena, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = SIZE_MAX };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf why = { .maximum = SIZE_MAX };
+	struct rg_buf words = { .maximum = SIZE_MAX }, why = words;
 
 	rg_run_print_words(run, rg_clock_ms(), &words);
+	run->words = rg_arena_take(arena, &words);
+	if (run->why.length)
+		return;
 	rg_run_print_why(run, &why);
-	return rg_kept(rg_arena_keep(arena, &words, &run->words) &&
-			       (run->why.length || rg_arena_keep(arena, &why, &run->why)),
-		       err);
+	run->why = rg_arena_take(arena, &why);
 }
 
 int rg_run_find_output(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
@@ -393,5 +372,6 @@ int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *d
 	if (!rg_record_keep(&rg_run_record, run, reply->memory))
 		return rg_fail_memory(err);
 	reply->runs = (struct roger_run_list){ run, 1 };
-	return rg_run_add_words(run, reply->memory, err);
+	rg_run_add_words(run, reply->memory);
+	return ROGER_OK;
 }

@@ -43,8 +43,8 @@ struct rg_watchdog_rules rg_run_rules(const struct roger *roger);
 bool rg_run_recovery_is_due(const struct roger *roger, const struct rg_run_document *document);
 
 /* What a reader sees: status and reason from the evidence, whatever the document says. */
-RG_CHECKED int rg_run_judge(const struct roger *roger, struct rg_run_document *document,
-			    int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
+void rg_run_judge(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
+		  struct rg_arena *arena);
 
 /* A document from its text, judged now.  ROGER_EDATA: it is not valid. */
 RG_CHECKED int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_ms,
@@ -56,24 +56,13 @@ RG_CHECKED int rg_run_load(struct roger *roger, struct roger_str run_id, struct 
 			   struct rg_run_document *ret_document, struct roger_err *err);
 
 /* A retired owner's result goes to who took over, and to a person where nobody did: judge it so. */
-RG_CHECKED int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *retired,
-			      struct rg_run_document *document, int64_t now_ms,
-			      struct rg_arena *arena, struct roger_err *err);
+void rg_run_inherit(const struct roger *roger, const struct roger_retired_list *retired,
+		    struct rg_run_document *document, int64_t now_ms, struct rg_arena *arena);
 
 /* Does what was sent to that name reach the run's owner, itself or as who took over? */
 bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct roger_run *run,
 			 struct roger_str to);
 
-/* A document while it is changed. */
-struct rg_run_edit {
-	const struct roger *roger;
-	struct rg_run_document *document;
-	struct roger_run *run; /* of the document, like receipts */
-	struct rg_receipts *receipts;
-	int64_t now_ms;
-	struct rg_arena *arena;
-	bool changed; /* it is to be written */
-};
 typedef int rg_run_change(void *context, struct rg_run_edit *edit, struct roger_err *err);
 
 /*
@@ -92,8 +81,7 @@ RG_CHECKED int rg_run_update_soon(struct roger *roger, struct roger_str run_id,
 				  struct roger_err *err);
 
 /* Add its status in people's words, now. */
-RG_CHECKED int rg_run_add_words(struct roger_run *run, struct rg_arena *arena,
-				struct roger_err *err);
+void rg_run_add_words(struct roger_run *run, struct rg_arena *arena);
 
 /* What its program printed last: the record of the log; *ret_found false: that is not known. */
 RG_CHECKED int rg_run_find_output(struct roger *roger, struct roger_str run_id,
@@ -120,15 +108,13 @@ RG_CHECKED int rg_run_try(const struct roger *roger, rg_run_change *change, void
 RG_CHECKED int rg_run_may_change(const struct roger *roger, const struct roger_run *run,
 				 struct roger_err *err);
 
-/* Add a note, printed as printf() would. */
-RG_CHECKED int rg_run_add_note(struct rg_run_edit *edit, struct roger_err *err, const char *format,
-			       ...) RG_PRINTF(3, 4);
+/* A run that is changed now, by the caller. */
+struct rg_run_edit rg_run_begin_edit(const struct roger *roger, struct roger_run *run,
+				     struct rg_receipts *receipts, struct rg_arena *arena);
 
 /* Note who did that, "forwarded by lead (token lead 1a2b3c4d)"; without a token or login nothing.
  */
-RG_CHECKED int rg_run_note_caller(const struct roger *roger, struct roger_run *run,
-				  const char *what, int64_t now_ms, struct rg_arena *arena,
-				  struct roger_err *err);
+void rg_run_note_caller(struct rg_run_edit *edit, const char *what);
 
 /* The run as the only one of a reply. */
 RG_CHECKED int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *document,
@@ -141,9 +127,9 @@ RG_CHECKED int rg_run_make(struct roger *roger, const struct roger_dispatch_requ
 			   struct rg_arena *arena, struct roger_run *ret_run,
 			   struct roger_strs *notes, struct roger_err *err);
 
-/* Its document; ROGER_EREFUSED: there is one. */
-RG_CHECKED int rg_run_put_new(struct roger *roger, const struct roger_run *run,
-			      struct rg_arena *arena, struct roger_err *err);
+/* Note who dispatched it, and write its document; ROGER_EREFUSED: there is one. */
+RG_CHECKED int rg_run_put_new(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
+			      struct roger_err *err);
 
 /* ------------------------------------------------------------ run_mail.c -- */
 
@@ -183,9 +169,8 @@ RG_CHECKED int rg_run_notify(struct roger *roger, const struct roger_run *run, s
 			     struct roger_str *ret_untold, struct roger_err *err);
 
 /* "the child ended: exit 3", and what its owner was told. */
-RG_CHECKED int rg_run_note_end(struct rg_run_edit *edit, struct roger_str ended,
-			       struct roger_str told_by, struct roger_str untold,
-			       struct roger_err *err);
+void rg_run_note_end(struct rg_run_edit *edit, struct roger_str ended, struct roger_str told_by,
+		     struct roger_str untold);
 
 /* The message of that id, living or archived; NULL in *ret_message: there is none. */
 RG_CHECKED int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,

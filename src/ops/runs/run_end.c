@@ -62,21 +62,19 @@ static int find_message(struct telling *telling, struct roger_err *err)
 static int judge_end(struct telling *telling, struct roger_err *err)
 {
 	struct rg_buf child_exit = { .maximum = SIZE_MAX }, ended = child_exit;
-	int r;
+	int r = find_message(telling, err);
 
-	r = find_message(telling, err);
-	if (r == ROGER_OK && !telling->ended_so.message && telling->request->wordless.length)
-		r = rg_kept(rg_arena_add(telling->arena, &telling->reply->notes,
-					 telling->request->wordless),
-			    err);
 	if (r < 0)
 		return r;
+	if (!telling->ended_so.message && telling->request->wordless.length)
+		rg_arena_note(telling->arena, &telling->reply->notes, "%.*s",
+			      RG_STR_ARGS(telling->request->wordless));
 	telling->verdict = rg_ended_judge(&telling->ended_so);
 	rg_ended_child_exit(&telling->ended_so, &child_exit);
-	if (!rg_arena_keep(telling->arena, &child_exit, &telling->child_exit))
-		return rg_fail_memory(err);
+	telling->child_exit = rg_arena_take(telling->arena, &child_exit);
 	rg_ended_describe(&telling->ended_so, &ended);
-	return rg_kept(rg_arena_keep(telling->arena, &ended, &telling->ended), err);
+	telling->ended = rg_arena_take(telling->arena, &ended);
+	return ROGER_OK;
 }
 
 /* --------------------------------------------------------------- telling -- */
@@ -96,8 +94,8 @@ static int send_result(struct telling *telling, struct roger_str content, struct
 			   &telling->message_id, &telling->undelivered, err);
 	if (r != ROGER_EREFUSED && r != ROGER_EDATA)
 		return r;
-	return rg_kept(rg_arena_copy(telling->arena, rg_str(err->message), &telling->undelivered),
-		       err);
+	telling->undelivered = rg_arena_text(telling->arena, "%s", err->message);
+	return ROGER_OK;
 }
 
 static int deliver_end(struct telling *telling, struct roger_err *err)
@@ -114,7 +112,7 @@ static int deliver_end(struct telling *telling, struct roger_err *err)
 					     .bytes = request->bytes,
 					     .command = request->command,
 					     .duration_ms = request->duration_ms };
-	bool cut, kept;
+	bool cut;
 	int r;
 
 	if (telling->verdict == RG_END_MESSAGE || !telling->document.run.owner.length)
@@ -130,22 +128,22 @@ static int deliver_end(struct telling *telling, struct roger_err *err)
 		return r;
 	telling->reply->untold = true;
 	if (telling->verdict == RG_END_FAILED)
-		kept = rg_arena_note(telling->arena, &telling->reply->notes,
-				     "could not be reported to its owner: %.400s",
-				     telling->undelivered.data);
+		rg_arena_note(telling->arena, &telling->reply->notes,
+			      "could not be reported to its owner: %.400s",
+			      telling->undelivered.data);
 	else
-		kept = rg_arena_note(telling->arena, &telling->reply->notes,
-				     "could not be reported to its owner: %.400s; later: `roger "
-				     "complete %.*s%s`",
-				     telling->undelivered.data, RG_STR_ARGS(request->run),
-				     telling->message_id.length ? "" : " --result TEXT");
-	return rg_kept(kept, err);
+		rg_arena_note(telling->arena, &telling->reply->notes,
+			      "could not be reported to its owner: %.400s; later: `roger complete "
+			      "%.*s%s`",
+			      telling->undelivered.data, RG_STR_ARGS(request->run),
+			      telling->message_id.length ? "" : " --result TEXT");
+	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------- documents -- */
 
 /* Keep the last lines, once.  If they cannot be kept, the end is still written down. */
-static int keep_output(struct telling *telling, int64_t now_ms, struct roger_err *err)
+static void keep_output(struct telling *telling, int64_t now_ms)
 {
 	const struct rg_run_output line = { .id = telling->request->run,
 					    .at_ms = now_ms,
@@ -155,17 +153,13 @@ static int keep_output(struct telling *telling, int64_t now_ms, struct roger_err
 					    .stderr_lines = telling->request->stderr_lines,
 					    .not_kept = telling->request->not_kept };
 	struct roger_err inner;
-	int r;
 
 	if (telling->kept || !telling->request->command.length)
-		return ROGER_OK;
+		return;
 	telling->kept = true;
-	r = rg_records_write(telling->roger, RG_LOG_OUTPUTS, RG_STR(""), &line, 1, &inner);
-	if (r == ROGER_OK)
-		return r;
-	return rg_kept(rg_arena_note(telling->arena, &telling->reply->notes,
-				     "its last lines could not be kept: %.400s", inner.message),
-		       err);
+	if (rg_records_write(telling->roger, RG_LOG_OUTPUTS, RG_STR(""), &line, 1, &inner) < 0)
+		rg_arena_note(telling->arena, &telling->reply->notes,
+			      "its last lines could not be kept: %.400s", inner.message);
 }
 
 static int change_end(void *context, struct rg_run_edit *edit, struct roger_err *err)
@@ -173,36 +167,34 @@ static int change_end(void *context, struct rg_run_edit *edit, struct roger_err 
 	struct telling *telling = context;
 	const bool failed = telling->verdict == RG_END_FAILED;
 	struct roger_run *run = edit->run;
-	bool changed = false;
-	int r = keep_output(telling, edit->now_ms, err);
+	int r = ROGER_OK;
 
+	keep_output(telling, edit->now_ms);
 	edit->changed = true;
-	if (r < 0)
-		return r;
 	run->limit_reached |= telling->ended_so.limit_ms > 0;
 	/* The run may have been completed at any time, by its child or by others. */
 	if (edit->receipts->completed_ms) {
 		if (!run->exit.length || rg_str_is(run->exit, "lost"))
 			run->exit = telling->child_exit;
 	} else if (!failed) {
-		r = rg_run_complete(run, edit->receipts,
+		r = rg_run_complete(edit,
 				    telling->request->late && telling->verdict == RG_END_MESSAGE
 					    ? RG_STR("history_fetch")
 					    : RG_STR("completion_event"),
-				    edit->now_ms, edit->arena, &changed, err);
+				    err);
 		run->result_message = telling->message_id;
 		run->exit = telling->child_exit;
 	} else if (!run->exit.length || rg_str_is(run->exit, "lost")) {
 		/* An exit status that was told before the end stands. */
 		run->exit = (struct roger_str){ "", 0 };
-		r = rg_run_end_child(run, edit->receipts, telling->child_exit, &changed, err);
+		r = rg_run_end_child(edit, telling->child_exit, err);
 		run->failure_message = telling->message_id;
 		edit->receipts->child_lost = telling->ended_so.ending == RG_ENDED_UNSEEN;
 	}
-	return r < 0 ? r
-		     : rg_run_note_end(edit, telling->ended,
-				       failed ? telling->message_id : RG_STR(""),
-				       telling->undelivered, err);
+	if (r == ROGER_OK)
+		rg_run_note_end(edit, telling->ended, failed ? telling->message_id : RG_STR(""),
+				telling->undelivered);
+	return r;
 }
 
 static int write_down(struct telling *telling, struct roger_err *err)

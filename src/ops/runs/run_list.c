@@ -20,15 +20,13 @@ bool rg_run_has(const struct roger_run *run, unsigned members, struct roger_str 
 	       (members & RG_RUN_CHILD && rg_str_equal(run->child, name));
 }
 
-int rg_run_add_trouble(struct roger_run_trouble_list *list, const struct roger_run_trouble *trouble,
-		       struct rg_arena *arena, struct roger_err *err)
+void rg_run_add_trouble(struct roger_run_trouble_list *list,
+			const struct roger_run_trouble *trouble, struct rg_arena *arena)
 {
 	struct roger_run_trouble kept = *trouble;
 
-	return rg_kept(
-		rg_arena_copy(arena, trouble->what, &kept.what) &&
-			rg_arena_append(arena, &list->items, &list->count, &kept, sizeof kept),
-		err);
+	kept.what = rg_arena_text(arena, "%.*s", RG_STR_ARGS(trouble->what));
+	(void)!rg_arena_append(arena, &list->items, &list->count, &kept, sizeof kept);
 }
 
 /* Read the document again: perhaps the end was written down before we looked at the processes. */
@@ -48,36 +46,35 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 			const struct rg_run_text *text, int64_t now_ms, struct rg_arena *arena,
 			struct roger_err *err)
 {
-	char expected[RG_FILE_NAME_BYTES], what[RG_FILE_NAME_BYTES + 80];
-	struct rg_run_document *document = &list->documents[list->count];
 	struct roger_run_trouble trouble = {
 		.file = text->file, .run = RG_STR(""), .what = text->trouble, .invalid = true
 	};
+	struct rg_run_document document = { 0 };
+	char expected[RG_FILE_NAME_BYTES];
 	struct roger_err inner = { 0 };
-	int r;
+	int r = ROGER_OK;
 
-	if (text->trouble.length)
-		return rg_run_add_trouble(&list->troubles, &trouble, arena, err);
-	r = rg_run_decode(roger, text->text, now_ms, arena, document, &inner);
-	if (r == ROGER_OK && document->receipts.child_lost)
-		r = look_again(roger, now_ms, arena, document, &inner);
+	if (!trouble.what.length)
+		r = rg_run_decode(roger, text->text, now_ms, arena, &document, &inner);
+	if (r == ROGER_OK && document.receipts.child_lost)
+		r = look_again(roger, now_ms, arena, &document, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
-	if (r < 0) {
+	if (r < 0)
 		trouble.what = rg_str(inner.message);
-		return rg_run_add_trouble(&list->troubles, &trouble, arena, err);
-	}
 	/* Under another name than roger gives it, the run would not be found. */
-	rg_workspace_file_name(document->run.run, ".json", expected);
-	if (text->file.length && !rg_str_is(text->file, expected)) {
-		snprintf(what, sizeof what, "runId: a run of that name is in %s", expected);
-		trouble.run = document->run.run;
-		trouble.what = rg_str(what);
-		return rg_run_add_trouble(&list->troubles, &trouble, arena, err);
+	rg_workspace_file_name(document.run.run, ".json", expected);
+	if (!trouble.what.length && text->file.length && !rg_str_is(text->file, expected)) {
+		trouble.run = document.run.run;
+		trouble.what = rg_arena_text(arena, "runId: a run of that name is in %s", expected);
 	}
-	document->file = text->file;
-	document->stamp = text->stamp;
-	list->count++;
+	if (trouble.what.length) {
+		rg_run_add_trouble(&list->troubles, &trouble, arena);
+		return ROGER_OK;
+	}
+	document.file = text->file;
+	document.stamp = text->stamp;
+	list->documents[list->count++] = document;
 	return ROGER_OK;
 }
 
@@ -206,6 +203,7 @@ static int keep_rows(struct listing *listing, const struct rg_run_list *list, st
 		kept = add_closed(listing, &list->documents[i]);
 	for (i = 0; kept && (place = rg_table_next(&listing->places, &i));)
 		kept = place->there || new_row(listing, place->file);
+	kept = kept && !rg_arena_failed(listing->arena);
 	if (kept && listing->news.count)
 		rg_engine_keep_closed_runs(listing->roger->engine, &listing->news);
 	return rg_kept(kept, err);
@@ -232,66 +230,56 @@ static bool waits_for_reader(const struct rg_run_document *document)
 }
 
 /* Nobody can read the result where it is: say why, and what helps. */
-static int note_stranded(struct rg_run_document *document, const struct roger_message *message,
-			 const char *why, struct rg_arena *arena, struct roger_err *err)
+static void note_stranded(struct rg_run_document *document, const struct roger_message *message,
+			  const char *why, struct rg_arena *arena)
 {
 	struct roger_run *run = &document->run;
 
-	if (!rg_arena_print(arena, &document->way_out, "roger %s %.*s%s",
-			    message ? "complete" : "dismiss", RG_STR_ARGS(run->run),
-			    message ? "" : " --reason TEXT"))
-		return rg_fail_memory(err);
+	document->way_out =
+		rg_arena_text(arena, "roger %s %.*s%s", message ? "complete" : "dismiss",
+			      RG_STR_ARGS(run->run), message ? "" : " --reason TEXT");
 	if (!why)
-		return ROGER_OK;
-	return rg_kept(
-		rg_arena_print(arena, &run->why, "its result %s", why) &&
-			rg_arena_print(arena, &run->status_reason,
-				       "Finished (%.*s); %.*s has not read the result: message "
-				       "%.*s %s. `roger complete %.*s%s` sends it again.",
-				       RG_STR_ARGS(run->source), RG_STR_ARGS(run->owner),
-				       RG_STR_ARGS(run->result_message), why, RG_STR_ARGS(run->run),
-				       message ? "" : " --result TEXT"),
-		err);
+		return;
+	run->why = rg_arena_text(arena, "its result %s", why);
+	run->status_reason = rg_arena_text(
+		arena,
+		"Finished (%.*s); %.*s has not read the result: message %.*s %s. `roger complete "
+		"%.*s%s` sends it again.",
+		RG_STR_ARGS(run->source), RG_STR_ARGS(run->owner), RG_STR_ARGS(run->result_message),
+		why, RG_STR_ARGS(run->run), message ? "" : " --result TEXT");
 }
 
 /* An owner that acknowledged a failure as done has dealt with it; so has a person in its place,
  * with a result, too, which the owner will not get any more. */
-static int note_settled(struct rg_run_document *document, const struct roger_message *message,
-			struct rg_arena *arena, struct roger_err *err)
+static void note_settled(struct rg_run_document *document, const struct roger_message *message,
+			 struct rg_arena *arena)
 {
 	const bool in_place = rg_message_in_place(message);
 
 	if (message->ack_outcome != ROGER_ACK_DONE || document->run.settled_at.length ||
 	    !(rg_run_wants_settling(&document->run) ||
 	      (in_place && document->run.status == ROGER_RUN_NOT_FORWARDED)))
-		return ROGER_OK;
+		return;
 	document->run.settled_by = in_place ? RG_STR(RG_PERSON) : message->to;
+	document->run.settled_at = rg_run_instant(message->acked_at_ms, arena);
 	document->receipts.settled = true;
 	document->settled_by_word = !in_place;
-	return rg_run_instant(message->acked_at_ms, arena, &document->run.settled_at, err);
 }
 
 /* The mailbox knows better than a document what was read. */
-static int note_contradiction(struct roger *roger, struct rg_run_document *document,
-			      const struct roger_message *message, struct rg_arena *arena,
-			      struct roger_err *err)
+static void note_contradiction(struct roger *roger, struct rg_run_document *document,
+			       const struct roger_message *message, struct rg_arena *arena)
 {
 	struct roger_run *run = &document->run;
-	int r;
 
 	if (!message || message->read || message->archived_at_ms)
-		return ROGER_OK;
+		return;
 	run->forwarded = document->receipts.forwarded = false;
-	r = rg_run_judge(roger, document, rg_clock_ms(), arena, err);
-	if (r < 0)
-		return r;
-	if (!rg_arena_print(arena, &run->status_reason,
-			    "%.*s has not read the result, message %.*s, though the run's document "
-			    "says so.",
-			    RG_STR_ARGS(run->owner), RG_STR_ARGS(message->id)))
-		return rg_fail_memory(err);
-	run->why = run->status_reason;
-	return ROGER_OK;
+	rg_run_judge(roger, document, rg_clock_ms(), arena);
+	run->why = run->status_reason = rg_arena_text(
+		arena,
+		"%.*s has not read the result, message %.*s, though the run's document says so.",
+		RG_STR_ARGS(run->owner), RG_STR_ARGS(message->id));
 }
 
 /* Was it read before the retirement, or in its millisecond without a successor being named? */
@@ -305,57 +293,55 @@ static bool was_read_before(const struct roger_message *message, int64_t retired
  * Give the run back to its former owner if that read the result before it retired, or if the result
  * waits in a mailbox that nobody took over.
  */
-static int note_mailbox(struct roger *roger, const struct roger_retired_list *retired,
-			struct rg_run_document *document, const struct roger_message *message,
-			struct rg_arena *arena, struct roger_err *err)
+static void note_mailbox(struct roger *roger, const struct roger_retired_list *retired,
+			 struct rg_run_document *document, const struct roger_message *message,
+			 struct rg_arena *arena)
 {
 	const struct roger_str former = document->former;
 	struct roger_run *run = &document->run;
-	int r;
 
 	if (!former.length || !message || !rg_str_equal(message->to, former) ||
 	    run->status != ROGER_RUN_NOT_FORWARDED ||
 	    (message->read ? !was_read_before(message, document->former_until_ms)
 			   : !rg_str_equal(rg_retired_owner(retired, former), former)))
-		return ROGER_OK;
+		return;
 	run->owner = former;
-	r = rg_run_judge(roger, document, rg_clock_ms(), arena, err);
-	if (r < 0 || message->read)
-		return r;
-	return rg_kept(
-		rg_arena_print(arena, &run->why,
-			       "%.*s retired without having read it; `roger list --unread --to "
-			       "%.*s` shows it",
-			       RG_STR_ARGS(former), RG_STR_ARGS(former)),
-		err);
+	rg_run_judge(roger, document, rg_clock_ms(), arena);
+	if (!message->read)
+		run->why = rg_arena_text(arena,
+					 "%.*s retired without having read it; `roger list "
+					 "--unread --to %.*s` shows it",
+					 RG_STR_ARGS(former), RG_STR_ARGS(former));
 }
 
 /* Judge what became of the message that the owner is to read; NULL: there is none. */
-static int note_word(struct roger *roger, const struct roger_retired_list *retired,
-		     struct rg_run_document *document, const struct roger_message *message,
-		     struct rg_arena *arena, struct roger_err *err)
+static void note_word(struct roger *roger, const struct roger_retired_list *retired,
+		      struct rg_run_document *document, const struct roger_message *message,
+		      struct rg_arena *arena)
 {
-	const bool done = document->run.status == ROGER_RUN_NOT_FORWARDED,
-		   sent = document->run.result_message.length > 0;
-	const char *why = rg_run_why_stranded(retired, &document->run, message);
-	int r = note_mailbox(roger, retired, document, message, arena, err);
+	struct roger_run *run = &document->run;
+	const bool done = run->status == ROGER_RUN_NOT_FORWARDED,
+		   sent = run->result_message.length > 0;
+	struct rg_run_edit edit = { .run = run, .receipts = &document->receipts };
+	const char *why = rg_run_why_stranded(retired, run, message);
 
-	if (r < 0)
-		return r;
-	if (claims_forward(&document->run))
-		return note_contradiction(roger, document, message, arena, err);
+	note_mailbox(roger, retired, document, message, arena);
+	if (claims_forward(run)) {
+		note_contradiction(roger, document, message, arena);
+		return;
+	}
 	/* A failure that came before a result without a message stays settled. */
-	r = message && message->read && (!why || rg_message_in_place(message))
-		    ? note_settled(document, message, arena, err)
-		    : ROGER_OK;
-	if (r == ROGER_OK && done && (why || !sent))
-		return note_stranded(document, message, sent ? why : NULL, arena, err);
-	if (r < 0 || !done || !message->read)
-		return r;
-	/* Judge the run as forwarded, since its result was read; nothing is written. */
-	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message,
-			   &document->forward_seen, err);
-	return r < 0 ? r : rg_run_judge(roger, document, rg_clock_ms(), arena, err);
+	if (message && message->read && (!why || rg_message_in_place(message)))
+		note_settled(document, message, arena);
+	if (done && (why || !sent)) {
+		note_stranded(document, message, sent ? why : NULL, arena);
+	} else if (done && message->read) {
+		/* Judge the run as forwarded, since its result was read; nothing is written. */
+		document->forward_seen =
+			rg_run_forward(&edit, run->result_message, NULL) == ROGER_OK &&
+			edit.changed;
+		rg_run_judge(roger, document, rg_clock_ms(), arena);
+	}
 }
 
 /*
@@ -374,12 +360,12 @@ int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documen
 
 	r = count ? rg_engine_retired(roger->engine, arena, &retired, err) : ROGER_OK;
 	for (i = 0; i < count && r == ROGER_OK; i++) {
-		r = rg_run_inherit(roger, &retired, &documents[i], now_ms, arena, err);
-		if (r < 0 || !waits_for_reader(&documents[i]))
+		rg_run_inherit(roger, &retired, &documents[i], now_ms, arena);
+		if (!waits_for_reader(&documents[i]))
 			continue;
 		r = rg_run_message(roger, word_of(&documents[i].run), arena, &word, err);
 		if (r == ROGER_OK)
-			r = note_word(roger, &retired, &documents[i], word, arena, err);
+			note_word(roger, &retired, &documents[i], word, arena);
 	}
 	return r;
 }
@@ -508,8 +494,8 @@ int rg_run_list_load(struct roger *roger, struct rg_run_wish wish, struct rg_are
 /* ------------------------------------------------------------------ verb -- */
 
 /* Report a run of another container: nobody here can see whether it goes on. */
-static int note_unseen(struct roger_run_trouble_list *list, const struct rg_run_document *document,
-		       struct rg_arena *arena, struct roger_err *err)
+static void note_unseen(struct roger_run_trouble_list *list, const struct rg_run_document *document,
+			struct rg_arena *arena)
 {
 	const struct roger_run_trouble trouble = {
 		.file = document->file,
@@ -517,10 +503,9 @@ static int note_unseen(struct roger_run_trouble_list *list, const struct rg_run_
 		.what = RG_STR("its processes cannot be seen from here (another container?)"),
 	};
 
-	if (document->receipts.completed_ms || document->run.exit.length ||
-	    rg_run_hands(&document->run) != RG_HANDS_UNKNOWN)
-		return ROGER_OK;
-	return rg_run_add_trouble(list, &trouble, arena, err);
+	if (!document->receipts.completed_ms && !document->run.exit.length &&
+	    rg_run_hands(&document->run) == RG_HANDS_UNKNOWN)
+		rg_run_add_trouble(list, &trouble, arena);
 }
 
 static int list_all(struct roger *roger, const struct roger_runs_request *request,
@@ -540,18 +525,17 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 	if (!runs)
 		return rg_fail_memory(err);
 	reply->runs.items = runs;
-	for (i = 0; i < list.count && r == ROGER_OK; i++) {
+	for (i = 0; i < list.count; i++) {
 		run = &list.documents[i].run;
 		if ((request->status && request->status != run->status) ||
 		    (request->issue.length && !rg_str_equal(request->issue, run->issue)))
 			continue;
 		runs[reply->runs.count] = *run;
-		r = rg_run_add_words(&runs[reply->runs.count++], reply->memory, err);
-		if (r == ROGER_OK)
-			r = note_unseen(&list.troubles, &list.documents[i], reply->memory, err);
+		rg_run_add_words(&runs[reply->runs.count++], reply->memory);
+		note_unseen(&list.troubles, &list.documents[i], reply->memory);
 	}
 	reply->troubles = list.troubles;
-	return r;
+	return ROGER_OK;
 }
 
 struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struct rg_arena *arena)
@@ -567,14 +551,14 @@ struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struc
 	return nearest.word;
 }
 
-bool rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_arena *arena,
+void rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_arena *arena,
 			 struct roger_str *ret_file, struct roger_str *ret_sha256)
 {
 	char sha256[65];
 
 	rg_sha256_hex(trouble->what, sha256);
-	return rg_arena_print(arena, ret_file, RG_RUNS_SHOWN "/%.*s", RG_STR_ARGS(trouble->file)) &&
-	       rg_arena_copy(arena, rg_str(sha256), ret_sha256);
+	*ret_file = rg_arena_text(arena, RG_RUNS_SHOWN "/%.*s", RG_STR_ARGS(trouble->file));
+	*ret_sha256 = rg_arena_text(arena, "%s", sha256);
 }
 
 int rg_verb_runs(struct roger *roger, const struct roger_runs_request *request,
@@ -589,7 +573,7 @@ int rg_verb_runs(struct roger *roger, const struct roger_runs_request *request,
 	if (r == ROGER_OK)
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	if (r == ROGER_OK)
-		r = note_unseen(&reply->troubles, &document, reply->memory, err);
+		note_unseen(&reply->troubles, &document, reply->memory);
 	if (r == ROGER_OK)
 		r = rg_run_add_output(roger, &document.run, reply->memory, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);

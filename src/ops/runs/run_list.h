@@ -40,14 +40,13 @@ RG_CHECKED int rg_run_list_compare(struct roger *roger, const struct rg_run_list
 				   struct roger_err *err);
 
 /* Add it, with a copy of what is wrong. */
-RG_CHECKED int rg_run_add_trouble(struct roger_run_trouble_list *list,
-				  const struct roger_run_trouble *trouble, struct rg_arena *arena,
-				  struct roger_err *err);
+void rg_run_add_trouble(struct roger_run_trouble_list *list,
+			const struct roger_run_trouble *trouble, struct rg_arena *arena);
 
 /* Where the document of a trouble stands, as status and accept name it, and a sum of what is wrong
- * with it; false: out of memory. */
-RG_CHECKED bool rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_arena *arena,
-				    struct roger_str *ret_file, struct roger_str *ret_sha256);
+ * with it. */
+void rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_arena *arena,
+			 struct roger_str *ret_file, struct roger_str *ret_sha256);
 
 /* The id of a run that is near one that is not there; "": none. */
 struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struct rg_arena *arena);

@@ -96,7 +96,8 @@ static int send_to_person(struct roger *roger, const struct roger_run *run,
 	int r;
 
 	apart.issue = run->run;
-	if (!rg_arena_print(arena, &apart.key, "%.*s:apart", RG_STR_ARGS(request->key)))
+	apart.key = rg_arena_text(arena, "%.*s:apart", RG_STR_ARGS(request->key));
+	if (rg_arena_failed(arena))
 		return rg_fail_memory(err);
 	r = find_sent(roger, &apart, arena, ret_id, err);
 	if (r < 0 || ret_id->length)
@@ -112,7 +113,7 @@ static int send_about(struct roger *roger, const struct roger_run *run, struct r
 		      int type, const char *verb, int64_t number, struct roger_str content,
 		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf metadata = { .maximum = SIZE_MAX };
+	struct rg_buf metadata = { .maximum = SIZE_MAX };
 	char task[RG_FILE_NAME_BYTES];
 	struct roger_send_request request = { .to = { &to, 1 },
 					      .content = content,
@@ -124,13 +125,14 @@ static int send_about(struct roger *roger, const struct roger_run *run, struct r
 	rg_buf_add_char(&metadata, '{');
 	rg_json_add_member(&metadata, "run", run->run);
 	rg_buf_add_char(&metadata, '}');
+	request.metadata = rg_arena_take(arena, &metadata);
 	/* The key is task:verb:number; the task is encoded, so that it has no colon. */
 	rg_workspace_file_name(run->run, "", task);
-	if (metadata.failed ||
-	    !rg_arena_print(arena, &request.key, "%s:%s:%lld", task, verb, (long long)number))
-		return rg_fail_memory(err);
+	request.key = rg_arena_text(arena, "%s:%s:%lld", task, verb, (long long)number);
 	request.from = type == ROGER_RESULT ? rg_run_sender(roger, run) : RG_STR("roger");
-	request.metadata = rg_buf_str(&metadata);
+	/* Nothing is sent of which a part may be missing. */
+	if (rg_arena_failed(arena))
+		return rg_fail_memory(err);
 	return rg_config_is_person(to) ? send_to_person(roger, run, &request, arena, ret_id, err)
 				       : send_once(roger, &request, arena, ret_id, err);
 }
@@ -158,8 +160,7 @@ int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roge
 			       content, arena, ret_id, err);
 	if (r != ROGER_EREFUSED || strcmp(err->member, "result") == 0)
 		return r;
-	if (!rg_arena_copy(arena, rg_str(err->message), &why))
-		return rg_fail_memory(err);
+	why = rg_arena_text(arena, "%s", err->message);
 	/* Keep it for a person; its key is made of the text, so that each text is kept once. */
 	r = send_about(roger, run, RG_STR(RG_PERSON), ROGER_RESULT, "run-kept", numbers[2], content,
 		       arena, ret_id, err);
@@ -167,11 +168,11 @@ int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roge
 		return r;
 	if (r < 0)
 		*ret_id = (struct roger_str){ "", 0 };
-	return rg_kept(rg_arena_print(arena, ret_untold, "%.*s; %s%.*s", RG_STR_ARGS(why),
-				      r < 0 ? "it is kept nowhere"
-					    : "it is kept for '" RG_PERSON "' in message ",
-				      RG_STR_ARGS(*ret_id)),
-		       err);
+	*ret_untold = rg_arena_text(arena, "%.*s; %s%.*s", RG_STR_ARGS(why),
+				    r < 0 ? "it is kept nowhere"
+					  : "it is kept for '" RG_PERSON "' in message ",
+				    RG_STR_ARGS(*ret_id));
+	return ROGER_OK;
 }
 
 int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,
@@ -183,9 +184,10 @@ int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger
 
 	*ret_id = *ret_untold = (struct roger_str){ "", 0 };
 	r = send_about(roger, run, to, ROGER_CONTEXT, verb, number, content, arena, ret_id, err);
-	return r == ROGER_EREFUSED || r == ROGER_EDATA
-		       ? rg_kept(rg_arena_copy(arena, rg_str(err->message), ret_untold), err)
-		       : r;
+	if (r != ROGER_EREFUSED && r != ROGER_EDATA)
+		return r;
+	*ret_untold = rg_arena_text(arena, "%s", err->message);
+	return ROGER_OK;
 }
 
 int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,

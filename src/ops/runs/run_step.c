@@ -7,22 +7,20 @@
 /* ------------------------------------------------------------- beginning -- */
 
 /* Set the processes.  Those of another machine are marked: nobody can see here if they live. */
-static int set_processes(const struct roger_run_step_request *request, struct rg_arena *arena,
-			 struct roger_run *run, struct roger_err *err)
+static void set_processes(const struct roger_run_step_request *request, struct rg_arena *arena,
+			  struct roger_run *run)
 {
 	char here[RG_BOOT_ID_BYTES];
 
 	rg_boot_id(here);
-	if (!rg_arena_print(arena, &run->boot_id, "%s%.*s",
-			    rg_str_is(request->boot_id, here) ? "" : RG_BOOT_ELSEWHERE,
-			    RG_STR_ARGS(request->boot_id)))
-		return rg_fail_memory(err);
+	run->boot_id = rg_arena_text(arena, "%s%.*s",
+				     rg_str_is(request->boot_id, here) ? "" : RG_BOOT_ELSEWHERE,
+				     RG_STR_ARGS(request->boot_id));
 	run->pid_space = request->pid_space;
 	run->child_pid = request->child_pid;
 	run->child_start = request->child_start;
 	run->runner_pid = request->runner_pid;
 	run->runner_start = request->runner_start;
-	return ROGER_OK;
 }
 
 int rg_run_fail_unowned(struct roger_err *err)
@@ -69,14 +67,11 @@ static int begin_run(struct roger *roger, const struct roger_run_step_request *r
 		r = rg_run_may_change(roger, run, err);
 	if (r == ROGER_OK)
 		r = check_result(roger, request, run, err);
-	if (r == ROGER_OK)
-		r = rg_run_note_caller(roger, run, "dispatched", rg_clock_ms(), reply->memory, err);
 	if (r < 0)
 		return r;
 	run->heartbeat_at = run->dispatched_at;
-	r = set_processes(request, reply->memory, run, err);
-	if (r == ROGER_OK)
-		r = rg_run_receipts(run, &document->receipts, err);
+	set_processes(request, reply->memory, run);
+	r = rg_run_receipts(run, &document->receipts, err);
 	if (r == ROGER_OK)
 		r = rg_run_put_new(roger, run, reply->memory, err);
 	if (r == ROGER_OK)
@@ -122,8 +117,9 @@ int rg_run_check_free(const struct roger_run *run, enum rg_run_hands hands, stru
 static int change_beat(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
 	(void)context;
-	edit->changed = true;
-	return rg_run_beat(edit->run, edit->receipts, edit->now_ms, edit->arena, err);
+	(void)err;
+	rg_run_beat(edit);
+	return ROGER_OK;
 }
 
 /* Set a new runner, if the former one is still the one that was seen to be gone. */
@@ -144,10 +140,10 @@ static int change_runner(void *context, struct rg_run_edit *edit, struct roger_e
 	/* From now on the child counts as watched, not as lost. */
 	if (!run->exit.length)
 		edit->receipts->child_ended = edit->receipts->child_lost = false;
-	r = change_beat(NULL, edit, err);
-	return r < 0 ? r
-		     : rg_run_add_note(edit, err, "taken over: who watched it is gone, %s",
-				       request->orphan ? "its child lives" : "and so is its child");
+	rg_run_beat(edit);
+	rg_run_note(edit, "taken over: who watched it is gone, %s",
+		    request->orphan ? "its child lives" : "and so is its child");
+	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ verb -- */

@@ -20,18 +20,16 @@ struct sweep {
 };
 
 /* Report the run's status, if it is not the one that the document had. */
-static int note_change(struct sweep *sweep, const struct rg_run_document *before,
-		       const struct rg_run_document *after, struct roger_err *err)
+static void note_change(struct sweep *sweep, const struct rg_run_document *before,
+			const struct rg_run_document *after)
 {
 	struct roger_run_change_list *changes = &sweep->reply->changes;
 	const struct roger_run_change change = { before->run.run, (int)before->stored,
 						 after->run.status, after->run.status_reason };
 
-	if ((int)before->stored == after->run.status)
-		return ROGER_OK;
-	return rg_kept(rg_arena_append(sweep->arena, &changes->items, &changes->count, &change,
-				       sizeof change),
-		       err);
+	if ((int)before->stored != after->run.status)
+		(void)!rg_arena_append(sweep->arena, &changes->items, &changes->count, &change,
+				       sizeof change);
 }
 
 /* Report a run that a rule keeps from being helped, and go on; a disk error ends the sweep. */
@@ -47,7 +45,8 @@ static int set_aside(struct sweep *sweep, const struct rg_run_document *document
 			*err = *inner;
 		return r;
 	}
-	return rg_run_add_trouble(&sweep->list.troubles, &trouble, sweep->arena, err);
+	rg_run_add_trouble(&sweep->list.troubles, &trouble, sweep->arena);
+	return ROGER_OK;
 }
 
 /* --------------------------------------------------------------- forwards -- */
@@ -67,7 +66,7 @@ static int confirm_forward(struct sweep *sweep, struct rg_run_document *document
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
 	sweep->reply->forwarded++;
-	r = note_change(sweep, document, &after, err);
+	note_change(sweep, document, &after);
 	after.file = document->file;
 	*document = after;
 	document->stored = (enum roger_run_status)after.run.status;
@@ -115,7 +114,7 @@ static int attend_run(struct sweep *sweep, struct rg_run_document *document, str
 	sweep->reply->escalations +=
 		sweep->dry_run ? escalate
 			       : (recover || escalate) && rg_run_is_escalated(&after.run);
-	r = note_change(sweep, document, &after, err);
+	note_change(sweep, document, &after);
 	document->run = after.run;
 	return r;
 }
