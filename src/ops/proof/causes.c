@@ -186,16 +186,14 @@ static void add_plain(struct rg_buf *out, struct roger_str line)
 }
 
 /* Print how the newest run of a group is, the last line of its output, and its "why". */
-static int print_end(struct rg_causes *causes, const struct run_group *group,
-		     struct roger_str *ret_end, struct roger_err *err)
+static struct roger_str print_end(struct rg_causes *causes, const struct run_group *group)
 {
 	struct rg_buf out = { .maximum = 4096 };
 	struct roger_run run = group->newest->run;
 	const struct roger_strs *said;
-	int r = rg_run_add_output(causes->roger, &run, causes->arena, err);
 
-	if (r < 0)
-		return r;
+	rg_reading_got(&causes->reading,
+		       rg_run_add_output(causes->roger, &run, causes->arena, causes->reading.err));
 	rg_run_add_words(&run, causes->arena);
 	said = run.stderr_lines.count ? &run.stderr_lines : &run.stdout_lines;
 	rg_buf_add_str(&out, run.words);
@@ -207,24 +205,20 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	}
 	if (run.why.length)
 		rg_buf_printf(&out, "; %.*s", RG_STR_ARGS(run.why));
-	*ret_end = rg_arena_take(causes->arena, &out);
-	return ROGER_OK;
+	return rg_arena_take(causes->arena, &out);
 }
 
-static int say_runs(struct rg_causes *causes, struct run_groups *groups,
-		    const struct run_group *group, struct roger_err *err)
+static void say_runs(struct rg_causes *causes, struct run_groups *groups,
+		     const struct run_group *group)
 {
-	struct roger_str end;
+	const struct roger_str end = print_end(causes, group);
 	struct roger_concern concern = { .subject = group->newest->run.run,
 					 .count = group->count,
 					 .since_ms = group->since_ms,
 					 .next = group->newest->way_out };
 	const enum roger_urgency urgency = run_kinds[group->kind].urgency;
 	const char *kind = run_kinds[group->kind].kind;
-	int r = print_end(causes, group, &end, err);
 
-	if (r < 0)
-		return r;
 	if (!concern.next.length)
 		concern.next =
 			rg_causes_command(causes, run_kinds[group->kind].show, concern.subject, "");
@@ -236,7 +230,6 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 			      (long long)group->count,
 			      (long long)*rg_counter_of(&groups->stems, group->stem),
 			      RG_STR_ARGS(group->stem), RG_STR_ARGS(end));
-	return ROGER_OK;
 }
 
 /* Count the accepted damages of this kind in a file.  line 0 and sha256 "" match any. */
@@ -275,44 +268,40 @@ static void say_documents(struct rg_causes *causes, const struct rg_run_list *li
 		      (long long)concern.count, rg_plural(concern.count));
 }
 
-static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
+static void look_at_runs(struct rg_causes *causes)
 {
+	const struct rg_run_list list =
+		rg_read_runs(&causes->reading, (struct rg_run_wish){ .readers = true });
 	struct run_groups groups = { .stems.names.arena = causes->arena };
-	struct rg_run_list list;
 	size_t i;
-	int r = rg_run_list_load(causes->roger, (struct rg_run_wish){ .readers = true },
-				 causes->arena, &list, err);
 
-	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+	for (i = 0; i < list.count; i++) {
 		causes->reply->active_runs += list.documents[i].run.status == ROGER_RUN_ACTIVE;
 		group_run(causes, &groups, &list.documents[i]);
 	}
-	for (i = 0; r == ROGER_OK && i < groups.count; i++)
-		r = say_runs(causes, &groups, &groups.items[i], err);
-	if (r == ROGER_OK)
-		say_documents(causes, &list);
-	return r;
+	for (i = 0; i < groups.count; i++)
+		say_runs(causes, &groups, &groups.items[i]);
+	say_documents(causes, &list);
 }
 
-int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_str *ret_words,
-		  struct roger_str *ret_next, struct roger_err *err)
+void rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_str *ret_words,
+		   struct roger_str *ret_next)
 {
+	struct rg_reading *reading = &causes->reading;
 	struct run_group group = { .count = 1 };
 	const struct rg_agent_mail *box;
 	struct rg_run_document document;
-	struct roger_str end = { "", 0 };
-	int r = rg_run_load(causes->roger, run, causes->arena, &document, err);
 
-	if (r == ROGER_OK)
-		r = rg_run_look_for_readers(causes->roger, &document, 1, causes->arena, err);
-	group.kind = r == ROGER_OK ? kind_of(&document) : RUN_FINE;
+	if (!rg_reading_got(reading, rg_run_load(causes->roger, run, causes->arena, &document,
+						 reading->err)) ||
+	    !rg_reading_got(reading, rg_run_look_for_readers(causes->roger, &document, 1,
+							     causes->arena, reading->err)))
+		return;
+	group.kind = kind_of(&document);
 	group.newest = &document;
-	if (r == ROGER_OK)
-		r = print_end(causes, &group, &end, err);
-	if (r < 0)
-		return r;
+	*ret_words = print_end(causes, &group);
 	*ret_words = rg_arena_text(causes->arena, "run %.*s of %.*s: %.*s", RG_STR_ARGS(run),
-				   RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end));
+				   RG_STR_ARGS(document.run.owner), RG_STR_ARGS(*ret_words));
 	box = rg_causes_box(causes, document.run.owner);
 	*ret_next = document.way_out;
 	if (document.way_out.length) {
@@ -328,13 +317,12 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 		 (group.kind != RUN_OVERDUE || rg_run_recovery_is_due(causes->roger, &document)))
 		*ret_next = rg_causes_command(causes, run_kinds[group.kind].end, run,
 					      run_kinds[group.kind].more);
-	return ROGER_OK;
 }
 
 /* -------------------------------------------------------- trigger files -- */
 
 /* Add a concern for skipped trigger texts, refused ones last, which a person ingests or removes. */
-static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
+static void look_at_skipped(struct rg_causes *causes)
 {
 	const struct rg_config *config = causes->roger->workspace->config;
 	struct roger_str to = RG_STR("NAME"), stem = { "", 0 }, file, name;
@@ -344,10 +332,12 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 	char folder[4200];
 	bool refused;
 	size_t i = 0;
-	int r = rg_triggers_skipped(causes->roger->workspace, causes->arena, &names, err);
 
-	if (r < 0 || !names.count)
-		return r;
+	if (!rg_reading_got(&causes->reading,
+			    rg_triggers_skipped(causes->roger->workspace, causes->arena, &names,
+						causes->reading.err)) ||
+	    !names.count)
+		return;
 	do {
 		name = names.items[i];
 		refused = rg_str_begins(name, RG_TRIGGER_REFUSED);
@@ -375,10 +365,9 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 		      refused		 ? "refused: see why"
 		      : names.count == 1 ? "skipped: let it in"
 					 : "skipped: let them in");
-	return ROGER_OK;
 }
 
-static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
+static void look_at_triggers(struct rg_causes *causes)
 {
 	const struct rg_workspace *workspace = causes->roger->workspace;
 	struct roger_concern concern = { .next = RG_STR("roger bridge --once") };
@@ -387,9 +376,11 @@ static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 	struct rg_taken_list list;
 	char span[32];
 	size_t i;
-	int r = rg_triggers_waiting(workspace, causes->arena, &list, err);
 
-	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+	if (!rg_reading_got(&causes->reading, rg_triggers_waiting(workspace, causes->arena, &list,
+								  causes->reading.err)))
+		return;
+	for (i = 0; i < list.count; i++) {
 		if (list.items[i].ms > causes->now_ms - TEXT_MS ||
 		    rg_crossing_is_handed(workspace->config, list.items[i].file))
 			continue;
@@ -398,8 +389,6 @@ static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 			concern.subject = list.items[i].file;
 		}
 	}
-	if (r < 0)
-		return r;
 	odd.subject = list.odd;
 	if (odd.subject.length)
 		rg_causes_add(causes, ROGER_SOON, "triggers", odd,
@@ -410,11 +399,10 @@ static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 		rg_causes_add(causes, ROGER_SOON, "triggers", concern,
 			      "%lld text%s in %.*s/ for %s, not taken in", (long long)concern.count,
 			      concern.count == 1 ? " waits" : "s wait", RG_STR_ARGS(folder), span);
-	return ROGER_OK;
 }
 
 /* List the chores that somebody does now; add a concern for a configured one that nobody does. */
-static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
+static void look_at_chores(struct rg_causes *causes)
 {
 	const struct rg_config *config = causes->roger->workspace->config;
 	const struct {
@@ -426,14 +414,12 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 			 "nobody exchanges files: neither `roger serve` nor `roger bridge` does",
 			 config->file_only.count > 0 },
 		       { "sweep", NULL, false } };
-	struct roger_chore *items = rg_arena_get(causes->arena, 3 * sizeof *items);
+	struct roger_chore_list *list = &causes->reply->chores;
 	struct roger_concern concern;
 	struct roger_chore chore;
-	size_t count = 0, i;
+	size_t i;
 	bool found;
 
-	if (!items)
-		return rg_fail_memory(err);
 	for (i = 0; i < sizeof chores / sizeof *chores; i++) {
 		concern = (struct roger_concern){ .subject = rg_str(chores[i].verb), .count = 1 };
 		chore = (struct roger_chore){ .last_ms = 0 };
@@ -442,31 +428,29 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 		/* The time is from before the clock was set back; a live process renews it soon. */
 		if (chore.last_ms > causes->now_ms + CHORE_MS)
 			chore.last_ms = 0;
-		if (found && chore.last_ms > causes->now_ms - CHORE_MS)
-			items[count++] = chore;
+		found = found && chore.last_ms > causes->now_ms - CHORE_MS;
+		if (found)
+			(void)!rg_arena_append(causes->arena, &list->items, &list->count, &chore,
+					       sizeof chore);
 		concern.since_ms = chore.last_ms;
 		concern.next = rg_arena_text(causes->arena, "roger %s --once", chores[i].verb);
-		if (chores[i].wanted && !(found && chore.last_ms > causes->now_ms - CHORE_MS))
+		if (chores[i].wanted && !found)
 			rg_causes_add(causes, ROGER_NOTICE, "chores", concern, "%s",
 				      chores[i].what);
 	}
-	causes->reply->chores = (struct roger_chore_list){ items, count };
-	return ROGER_OK;
 }
 
 /* --------------------------------------------------------- keys, clocks -- */
 
 /* Add a concern for a sender whose sends were refused because their key had another text or was
  * used up; the first text stands.  There is none if it has sent anything since. */
-static int say_conflicts(struct rg_causes *causes, const struct rg_history *rows,
-			 struct roger_str sender, struct roger_err *err)
+static void say_conflicts(struct rg_causes *causes, const struct rg_history *rows,
+			  struct roger_str sender)
 {
 	struct rg_query later = { .from = sender, .anywhere = true, .limit = 1 };
 	struct roger_concern concern = { .subject = sender };
 	const struct rg_event *row = rows->items;
-	struct roger_message_list found;
 	char times[40] = "";
-	int r;
 
 	for (; row < rows->items + rows->count; row++) {
 		if (!(row->flags & RG_ROW_CONFLICT) || !rg_str_equal(row->said.actor, sender))
@@ -476,57 +460,49 @@ static int say_conflicts(struct rg_causes *causes, const struct rg_history *rows
 		if (row->said.at_ms >= later.since_ms)
 			later.since_ms = row->said.at_ms + 1;
 	}
-	r = rg_engine_find(causes->roger->engine, &later, causes->arena, &found, err);
-	if (r < 0 || found.count)
-		return r;
+	if (rg_read_messages(&causes->reading, &later).count)
+		return;
 	if (concern.count > 1)
 		snprintf(times, sizeof times, ", %lld times", (long long)concern.count);
 	concern.next = rg_causes_command(causes, "log sends --from", sender, " --newest");
 	rg_causes_add(causes, ROGER_NOTICE, "keys", concern,
 		      "%.*s used a key again and was refused%s: its first result stands",
 		      RG_STR_ARGS(sender), times);
-	return ROGER_OK;
 }
 
-static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
+static void look_at_keys(struct rg_causes *causes)
 {
 	const struct rg_log_query counted = { .log = RG_LOG_ACTIVITY,
 					      .counted = true,
 					      .since_ms = causes->now_ms - day_ms };
+	const struct rg_history rows = rg_read_rows(&causes->reading, &counted);
 	struct rg_names senders = { .arena = causes->arena };
-	struct rg_history rows;
 	size_t i;
-	int r = rg_rows_load(causes->roger, &counted, causes->arena, &rows, err);
 
-	if (r < 0)
-		return r;
 	for (i = 0; i < rows.count; i++)
 		if (rows.items[i].flags & RG_ROW_CONFLICT)
 			(void)!rg_names_add(&senders, rows.items[i].said.actor);
-	for (i = 0; r == ROGER_OK && i < senders.count; i++)
-		r = say_conflicts(causes, &rows, senders.items[i], err);
-	return r;
+	for (i = 0; i < senders.count; i++)
+		say_conflicts(causes, &rows, senders.items[i]);
 }
 
 /* Add a concern if the newest message has a future time: this clock went back, or another is
  * ahead. */
-static int look_at_clock(struct rg_causes *causes, struct roger_err *err)
+static void look_at_clock(struct rg_causes *causes)
 {
 	const struct rg_query newest = { .newest = true, .limit = 1 };
+	const struct roger_message_list found = rg_read_messages(&causes->reading, &newest);
 	struct roger_concern concern = { .count = 1, .since_ms = causes->now_ms };
-	struct roger_message_list found;
 	char span[32];
-	int r = rg_engine_find(causes->roger->engine, &newest, causes->arena, &found, err);
 
-	if (r < 0 || !found.count || found.items[0].created_at_ms <= causes->now_ms + CLOCK_MS)
-		return r;
+	if (!found.count || found.items[0].created_at_ms <= causes->now_ms + CLOCK_MS)
+		return;
 	rg_clock_print_span(found.items[0].created_at_ms - causes->now_ms, span);
 	concern.subject = found.items[0].id;
 	concern.next = rg_causes_command(causes, "trace", concern.subject, "");
 	rg_causes_add(causes, ROGER_SOON, "clock", concern,
 		      "the clock went back, or %.*s's is %s ahead: times are wrong until then",
 		      RG_STR_ARGS(found.items[0].from), span);
-	return ROGER_OK;
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -550,16 +526,15 @@ static void say_strays(struct rg_causes *causes, enum roger_urgency urgency, str
 }
 
 /* Add a concern for the stray lines of a log that nobody has accepted; it names the first. */
-static int look_for_strays_of(struct rg_causes *causes, enum rg_log log, struct roger_err *err)
+static void look_for_strays_of(struct rg_causes *causes, enum rg_log log)
 {
 	const struct rg_log_query query = { .log = log, .limit = 1, .strays = true };
+	const struct rg_log_entries found = rg_read_entries(&causes->reading, &query);
 	const struct rg_log_entry *first = NULL, *stray;
-	struct rg_log_entries found;
 	int64_t count = 0;
 	size_t i;
-	int r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
 
-	for (i = 0; r == ROGER_OK && i < found.stray_count; i++) {
+	for (i = 0; i < found.stray_count; i++) {
 		stray = &found.strays[i];
 		if (!count_seen(causes, ROGER_DAMAGE_STRAY, stray->file, stray->line, RG_STR("")) &&
 		    !count++)
@@ -567,60 +542,59 @@ static int look_for_strays_of(struct rg_causes *causes, enum rg_log log, struct 
 	}
 	if (first)
 		say_strays(causes, ROGER_NOTICE, first->file, count, first->line);
-	return r;
 }
 
-static int look_for_strays(struct rg_causes *causes, struct roger_err *err)
+static void look_for_strays(struct rg_causes *causes)
 {
 	const struct roger_str file = causes->roger->workspace->config->jsonl_file;
 	int64_t count = 0;
 	size_t i;
-	int r = rg_engine_strays(causes->roger->engine, &count, err);
 
+	rg_reading_got(&causes->reading,
+		       rg_engine_strays(causes->roger->engine, &count, causes->reading.err));
 	count -= count_seen(causes, ROGER_DAMAGE_STRAY, file, 0, RG_STR(""));
-	if (r == ROGER_OK && count > 0)
+	if (count > 0)
 		say_strays(causes, ROGER_SOON, file, count, 0);
-	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++)
+	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS; i++)
 		if (rg_kinds[i].chained)
-			r = look_for_strays_of(causes, (enum rg_log)i, err);
-	return r;
+			look_for_strays_of(causes, (enum rg_log)i);
 }
 
-static int look_at_trust(struct rg_causes *causes, struct roger_err *err)
+static void look_at_trust(struct rg_causes *causes)
 {
 	const char *why = rg_workspace_distrust(causes->roger->workspace);
 	struct roger_concern concern = { .count = 1, .next = RG_STR("roger trust") };
-	int r;
 
 	if (*why && !causes->roger->workspace->git_busy) {
 		rg_causes_add(causes, ROGER_SOON, "untrusted", concern, "%s", why);
-		return ROGER_OK;
+		return;
 	}
-	r = rg_trust_count_commands(causes->roger, causes->arena, &concern.count, &concern.subject,
-				    err);
-	if (r == ROGER_OK && concern.count)
+	if (rg_reading_got(&causes->reading,
+			   rg_trust_count_commands(causes->roger, causes->arena, &concern.count,
+						   &concern.subject, causes->reading.err)) &&
+	    concern.count)
 		rg_causes_add(causes, ROGER_SOON, "untrusted", concern,
 			      "%lld configured command%s not trusted, and left out: %.*s%s",
 			      (long long)concern.count, concern.count == 1 ? " is" : "s are",
 			      RG_STR_ARGS(concern.subject), concern.count == 1 ? "" : ", ...");
-	return r;
 }
 
 /* Add a concern for all damage that nobody has accepted; it names the first place that closes its
  * file, or else the first. */
-static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
+static void look_at_damage(struct rg_causes *causes)
 {
 	struct roger_concern concern = { .count = 0 };
 	const struct roger_damage *damage, *first = NULL;
+	struct rg_engine *engine = causes->roger->engine;
 	char more[64] = "";
 	size_t i;
-	int r = rg_engine_find_removed(causes->roger->engine, err);
 
-	if (r < 0)
-		return r;
-	rg_engine_note_rewrites(causes->roger->engine, true);
-	r = rg_engine_damages(causes->roger->engine, causes->arena, &causes->damages, err);
-	for (i = 0; r == ROGER_OK && i < causes->damages.count; i++) {
+	if (!rg_reading_got(&causes->reading, rg_engine_find_removed(engine, causes->reading.err)))
+		return;
+	rg_engine_note_rewrites(engine, true);
+	rg_reading_got(&causes->reading, rg_engine_damages(engine, causes->arena, &causes->damages,
+							   causes->reading.err));
+	for (i = 0; i < causes->damages.count; i++) {
 		damage = &causes->damages.items[i];
 		if (damage->accepted_at_ms)
 			continue;
@@ -629,8 +603,8 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 		if (concern.count == 1 || damage->noticed_at_ms < concern.since_ms)
 			concern.since_ms = damage->noticed_at_ms;
 	}
-	if (r < 0 || !first)
-		return r;
+	if (!first)
+		return;
 	concern.subject = first->line
 				  ? rg_arena_text(causes->arena, "%.*s:%lld",
 						  RG_STR_ARGS(first->file), (long long)first->line)
@@ -643,73 +617,66 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 		      RG_STR_ARGS(concern.subject),
 		      concern.count > 1 ? "damaged" : rg_damage_words(first), more,
 		      rg_damage_closes(first) ? "; sends are refused" : "");
-	return ROGER_OK;
 }
 
-static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
+static void look_at_engine(struct rg_causes *causes)
 {
 	struct roger_concern concern = { .count = 1 };
 	const char *trouble = rg_engine_trouble(causes->roger->engine);
 
-	(void)err;
 	if (rg_engine_can_write(causes->roger->engine))
 		concern.next = RG_STR("roger doctor --fix");
 	if (*trouble)
 		rg_causes_add(causes, ROGER_NOTICE, "engine", concern, "%s", trouble);
-	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ all -- */
 
 /* Order the concerns: those about a person first, then by urgency, then as they were found. */
-static int arrange_concerns(struct rg_causes *causes, struct roger_err *err)
+static void arrange_concerns(struct rg_causes *causes)
 {
-	const size_t all = causes->concerns.count;
-	struct roger_concern *items = rg_arena_get(causes->arena, all * sizeof *items);
-	size_t count = 0, i;
+	struct roger_concern_list *list = &causes->reply->concerns;
+	const struct roger_concern *concern;
 	int rank, urgency;
+	size_t i;
 
-	if (!items)
-		return rg_fail_memory(err);
 	for (rank = 0; rank <= ROGER_NOTICE; rank++)
-		for (i = 0; i < all; i++) {
-			urgency = rg_config_is_person(causes->concerns.items[i].subject)
-					  ? 0
-					  : causes->concerns.items[i].urgency;
+		for (i = 0; i < causes->concerns.count; i++) {
+			concern = &causes->concerns.items[i];
+			urgency = rg_config_is_person(concern->subject) ? 0 : concern->urgency;
 			if (urgency == rank)
-				items[count++] = causes->concerns.items[i];
+				(void)!rg_arena_append(causes->arena, &list->items, &list->count,
+						       concern, sizeof *concern);
 		}
-	causes->reply->concerns = (struct roger_concern_list){ items, count };
-	causes->reply->quiet = count == 0;
-	return ROGER_OK;
+	causes->reply->quiet = list->count == 0;
 }
 
-int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_status_reply *reply,
-		   struct roger_err *err)
+void rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_status_reply *reply,
+		    struct roger_err *err)
 {
 	/* Problems of the workspace itself come before those of its mail and runs. */
-	static int (*const looks[])(struct rg_causes *, struct roger_err *) = {
+	static void (*const looks[])(struct rg_causes *) = {
 		look_at_damage, look_at_trust,		look_at_clock,	  look_at_engine,
 		look_at_runs,	rg_causes_look_at_mail, look_for_strays,  look_at_skipped,
 		look_at_keys,	look_at_chores,		look_at_triggers, rg_causes_say_mail,
 	};
-	struct roger_cycle cycle;
+	struct rg_reading *reading = &causes->reading;
+	struct roger_cycle cycle = { 0 };
 	size_t i;
-	int r;
 
-	*causes = (struct rg_causes){
-		.roger = roger, .arena = reply->memory, .now_ms = rg_clock_ms(), .reply = reply
-	};
-	r = rg_cycle_current(roger, causes->arena, &cycle, err);
-	if (r < 0)
-		return r;
+	*causes = (struct rg_causes){ .reading = { roger, reply->memory, err, ROGER_OK },
+				      .roger = roger,
+				      .arena = reply->memory,
+				      .now_ms = rg_clock_ms(),
+				      .reply = reply };
+	if (rg_reading_got(reading, rg_cycle_current(roger, causes->arena, &cycle, err)) &&
+	    rg_reading_got(reading, rg_engine_session(roger->engine, false, &reply->epoch, err)) &&
+	    rg_reading_got(reading,
+			   rg_engine_retired(roger->engine, causes->arena, &causes->retired, err)))
+		rg_reading_got(reading,
+			       rg_seat_list(roger->workspace, causes->arena, &causes->seats, err));
 	reply->cycle = cycle.id;
-	r = rg_engine_session(roger->engine, false, &reply->epoch, err);
-	if (r == ROGER_OK)
-		r = rg_engine_retired(roger->engine, causes->arena, &causes->retired, err);
-	if (r == ROGER_OK)
-		r = rg_seat_list(roger->workspace, causes->arena, &causes->seats, err);
-	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
-		r = looks[i](causes, err);
-	return r < 0 ? r : arrange_concerns(causes, err);
+	for (i = 0; i < sizeof looks / sizeof *looks && reading->r == ROGER_OK; i++)
+		looks[i](causes);
+	arrange_concerns(causes);
 }

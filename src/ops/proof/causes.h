@@ -10,8 +10,7 @@
 
 #include "host/seat.h"
 #include "ops/mail/agents.h"
-#include "ops/proof/telling.h"
-#include "ops/runs/run_list.h"
+#include "ops/proof/reading.h"
 
 /* Kinds of mail that waits for an agent or has a problem; the most urgent first. */
 enum rg_part {
@@ -50,7 +49,8 @@ struct rg_agent_mail {
 };
 
 struct rg_causes {
-	struct roger *roger;
+	struct rg_reading reading;
+	struct roger *roger; /* of reading, like arena */
 	struct rg_arena *arena;
 	int64_t now_ms;
 	struct roger_status_reply *reply; /* gets the figures and the concerns */
@@ -66,21 +66,19 @@ struct rg_causes {
 	struct roger_concern_list concerns;
 };
 
-/* Find all concerns, into the reply, whose memory must be set. */
-RG_CHECKED int rg_causes_find(struct rg_causes *causes, struct roger *roger,
-			      struct roger_status_reply *reply, struct roger_err *err);
+/* Find all concerns, into the reply, whose memory must be set; the result is in causes->reading. */
+void rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_status_reply *reply,
+		    struct roger_err *err);
 
 /* Return the mail of an agent, or NULL if it has none that matters. */
 struct rg_agent_mail *rg_causes_box(const struct rg_causes *causes, struct roger_str name);
 
 /* Find the mail of an agent, too, whose mailbox status only counted since others are fuller. */
-RG_CHECKED int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
-				  const struct rg_agent_mail **ret_box, struct roger_err *err);
+const struct rg_agent_mail *rg_causes_find_box(struct rg_causes *causes, struct roger_str name);
 
 /* Describe a run in a sentence.  *ret_next: the command that ends its concern, or "". */
-RG_CHECKED int rg_causes_run(struct rg_causes *causes, struct roger_str run,
-			     struct roger_str *ret_words, struct roger_str *ret_next,
-			     struct roger_err *err);
+void rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_str *ret_words,
+		   struct roger_str *ret_next);
 
 /* ----------------------------------------- between causes.c and causes_mail.c -- */
 
@@ -100,8 +98,8 @@ struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str 
 				     enum rg_part part, int64_t count, int64_t since_ms);
 
 /* causes_mail.c: fill the boxes from what is open, and make a concern of each. */
-RG_CHECKED int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err);
-RG_CHECKED int rg_causes_say_mail(struct rg_causes *causes, struct roger_err *err);
+void rg_causes_look_at_mail(struct rg_causes *causes);
+void rg_causes_say_mail(struct rg_causes *causes);
 
 /* Describe the open mail in a sentence, without the parts beyond so many bytes, and return the
  * command that helps. */

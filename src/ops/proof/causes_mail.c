@@ -90,37 +90,32 @@ struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str 
 
 /* ---------------------------------------------------------- dead letters -- */
 
-static int judge_letter(struct rg_causes *causes, const struct roger_dead_letter *letter,
-			struct roger_err *err)
+static void judge_letter(struct rg_causes *causes, const struct roger_dead_letter *letter)
 {
 	const struct rg_query by_id = { .ids = &letter->message, .id_count = 1 };
 	struct roger_message_list there;
 	struct rg_agent_mail *box;
-	int r;
 
 	if (rg_dead_letter_counts_as(letter) != ROGER_UNDELIVERED)
-		return ROGER_OK;
+		return;
 	box = rg_causes_mail(causes, rg_retired_owner(&causes->retired, letter->to), RG_PART_DEAD,
 			     1, letter->at_ms);
 	if (box->way_out.length)
-		return ROGER_OK;
-	r = rg_engine_find(causes->roger->engine, &by_id, causes->arena, &there, err);
+		return;
+	there = rg_read_messages(&causes->reading, &by_id);
 	/* The message is in no mailbox any more, or only a redelivery lets the agent receive it. */
-	if (r == ROGER_OK && (!there.count || there.items[0].dead_at_ms))
+	if (!there.count || there.items[0].dead_at_ms)
 		box->way_out = rg_causes_command(causes, there.count ? "dead redeliver" : "dismiss",
 						 letter->id, "");
-	return r;
 }
 
 /* Judge the letters of these rows: by their messages, which have one each, or one by its id. */
-static int judge_letters(struct rg_causes *causes, const struct rg_event *rows, size_t count,
-			 struct roger_err *err)
+static void judge_letters(struct rg_causes *causes, const struct rg_event *rows, size_t count)
 {
 	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
 	struct roger_str messages[LETTERS_AT_ONCE];
 	struct rg_records found;
 	size_t i;
-	int r;
 
 	for (i = 0; i < count; i++)
 		messages[i] = rows[i].said.message;
@@ -130,59 +125,54 @@ static int judge_letters(struct rg_causes *causes, const struct rg_event *rows, 
 	} else {
 		query.id = rows->id;
 	}
-	r = rg_dead_letters_find(causes->roger, &query, causes->arena, &found, err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
-		r = judge_letter(causes, &found.letters[i], err);
-	return r;
+	found = rg_read_letters(&causes->reading, &query);
+	for (i = 0; i < found.count; i++)
+		judge_letter(causes, &found.letters[i]);
 }
 
 /* Add the alarm if the cycle has more dead letters than the limit.  Needs an open one: the alarm
  * ends when the last is settled. */
-static int look_for_alarm(struct rg_causes *causes, struct roger_err *err)
+static void look_for_alarm(struct rg_causes *causes)
 {
 	const struct rg_log_query rows = { .log = RG_LOG_DEAD_LETTERS,
 					   .cycle = causes->reply->cycle };
 	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
+	const struct rg_history found = rg_read_rows(&causes->reading, &rows);
 	struct roger_concern concern = { .subject = rows.cycle };
-	struct rg_history found;
 	size_t i;
-	int r = rg_rows_load(causes->roger, &rows, causes->arena, &found, err);
 
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
+	for (i = 0; i < found.count; i++)
 		if (found.items[i].said.kind == ROGER_EVENT_DEAD_LETTER &&
 		    !(found.items[i].flags & RG_ROW_REPEAT) && !concern.count++)
 			concern.since_ms = found.items[i].said.at_ms;
-	if (r < 0 || !limit || concern.count <= limit)
-		return r;
+	if (!limit || concern.count <= limit)
+		return;
 	concern.next = rg_causes_command(causes, "dead --cycle", concern.subject, "");
 	rg_causes_add(causes, ROGER_URGENT, "alarm", concern,
 		      "alarm: %lld dead letters in cycle %.*s, and not all are settled",
 		      (long long)concern.count, RG_STR_ARGS(concern.subject));
-	return ROGER_OK;
 }
 
-static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
+static void look_at_letters(struct rg_causes *causes)
 {
 	const struct rg_log_query rows = { .log = RG_LOG_DEAD_LETTERS,
 					   .open = ROGER_EVENT_DEAD_LETTER };
-	struct rg_history open;
+	const struct rg_history open = rg_read_rows(&causes->reading, &rows);
 	size_t i, some;
 	bool any = false;
-	int r = rg_rows_load(causes->roger, &rows, causes->arena, &open, err);
 
-	if (r < 0)
-		return r;
-	for (i = open.count > LETTERS_MAX ? open.count - LETTERS_MAX : 0;
-	     r == ROGER_OK && i < open.count; i += some) {
+	for (i = open.count > LETTERS_MAX ? open.count - LETTERS_MAX : 0; i < open.count;
+	     i += some) {
 		some = 1;
 		while (open.items[i].said.message.length && some < LETTERS_AT_ONCE &&
 		       i + some < open.count && open.items[i + some].said.message.length)
 			some++;
-		r = judge_letters(causes, &open.items[i], some, err);
+		judge_letters(causes, &open.items[i], some);
 	}
 	for (i = 0; i < causes->boxes.count; i++)
 		any |= causes->boxes.items[i].parts[RG_PART_DEAD] > 0;
-	return r < 0 || !any ? r : look_for_alarm(causes, err);
+	if (any)
+		look_for_alarm(causes);
 }
 
 /* -------------------------------------------------------------- refusals -- */
@@ -223,34 +213,30 @@ static void compare_refusals(struct refusal *refusals, size_t count,
 
 /* Find which refused sends of one sender were repeated, to any recipient.  Each page of its
  * messages is read once; a refusal is compared with the first RG_PAGE_MAX messages after it. */
-static int look_for_repeats(struct rg_causes *causes, struct refusal *refusals, size_t count,
-			    struct roger_err *err)
+static void look_for_repeats(struct rg_causes *causes, struct refusal *refusals, size_t count)
 {
 	struct rg_query query = { .anywhere = true, .limit = RG_PAGE_MAX };
 	struct roger_message_list page;
 	int64_t read_ms = 0, at_ms; /* messages from query.since_ms to read_ms were read */
 	size_t first = 0, i;
-	int r;
 
 	for (;;) {
 		while (first < count &&
 		       (refusals[first].over || refusals[first].looked >= RG_PAGE_MAX))
 			first++;
 		if (first == count)
-			return ROGER_OK;
+			return;
 		at_ms = refusals[first].attempt->at_ms;
 		if (at_ms >= read_ms || at_ms < query.since_ms - 1) {
 			query.since_ms = at_ms + 1;
 			query.after = 0;
 		}
 		query.from = refusals[first].attempt->from;
-		r = rg_engine_find(causes->roger->engine, &query, causes->arena, &page, err);
-		if (r < 0)
-			return r;
+		page = rg_read_messages(&causes->reading, &query);
 		for (i = 0; i < page.count; i++)
 			compare_refusals(refusals, count, &page.items[i]);
 		if (page.count < RG_PAGE_MAX)
-			return ROGER_OK;
+			return;
 		query.after = page.items[page.count - 1].position;
 		read_ms = page.items[page.count - 1].created_at_ms;
 	}
@@ -299,40 +285,31 @@ static void say_refused(struct rg_causes *causes, const struct refusal *refusals
 
 /* Report the refused sends of a sender.  A person saw them at once, and a retired agent sends
  * nothing, so both are left out. */
-static int judge_sender(struct rg_causes *causes, struct roger_str from,
-			const struct rg_history *rows, struct roger_err *err)
+static void judge_sender(struct rg_causes *causes, struct roger_str from,
+			 const struct rg_history *rows)
 {
 	struct rg_log_query query = { .log = RG_LOG_SENDS, .owner = from, .states = true };
-	struct refusal *refusals = NULL, *place;
+	struct refusal *refusals = NULL, one = { 0 };
 	struct rg_records found;
 	size_t count = 0, i;
-	int r = ROGER_OK;
 
 	if (rg_config_is_person(from) || rg_retired_find(&causes->retired, from))
-		return ROGER_OK;
+		return;
 	for (i = 0; i < rows->count; i++) {
 		if (!rg_str_equal(rows->items[i].said.actor, from))
 			continue;
 		query.id = rows->items[i].id;
-		r = rg_records_read(causes->roger, &query, causes->arena, &found, err);
-		if (r < 0)
-			return r;
-		if (!found.count || found.attempts->outcome != ROGER_ERROR ||
-		    found.attempts->pending)
-			continue;
-		place = rg_arena_push(causes->arena, &refusals, &count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		place->attempt = found.attempts;
+		found = rg_read_records(&causes->reading, &query);
+		one.attempt = found.attempts;
+		if (found.count && one.attempt->outcome == ROGER_ERROR && !one.attempt->pending)
+			(void)!rg_arena_append(causes->arena, &refusals, &count, &one, sizeof one);
 	}
-	r = look_for_repeats(causes, refusals, count, err);
-	if (r == ROGER_OK)
-		say_refused(causes, refusals, count);
-	return r;
+	look_for_repeats(causes, refusals, count);
+	say_refused(causes, refusals, count);
 }
 
 /* Look at the refused sends of this cycle and the last day, sender by sender. */
-static int look_at_refused(struct rg_causes *causes, struct roger_err *err)
+static void look_at_refused(struct rg_causes *causes)
 {
 	const struct rg_log_query rows = { .log = RG_LOG_SENDS,
 					   .open = ROGER_EVENT_REFUSED,
@@ -341,21 +318,18 @@ static int look_at_refused(struct rg_causes *causes, struct roger_err *err)
 	struct rg_names senders = { .arena = causes->arena };
 	struct rg_history open;
 	size_t i;
-	int r = rg_engine_bring_sends_up(causes->roger->engine, false, err);
 
-	if (r == ROGER_OK)
-		r = rg_rows_load(causes->roger, &rows, causes->arena, &open, err);
-	if (r < 0)
-		return r;
+	rg_reading_got(&causes->reading,
+		       rg_engine_bring_sends_up(causes->roger->engine, false, causes->reading.err));
+	open = rg_read_rows(&causes->reading, &rows);
 	if (open.count > REFUSED_MAX) {
 		open.items += open.count - REFUSED_MAX;
 		open.count = REFUSED_MAX;
 	}
 	for (i = 0; i < open.count; i++)
 		(void)!rg_names_add(&senders, open.items[i].said.actor);
-	for (i = 0; r == ROGER_OK && i < senders.count; i++)
-		r = judge_sender(causes, senders.items[i], &open, err);
-	return r;
+	for (i = 0; i < senders.count; i++)
+		judge_sender(causes, senders.items[i], &open);
 }
 
 /* ------------------------------------------------------ leases, deadlines -- */
@@ -383,8 +357,8 @@ static void judge_lease(struct rg_causes *causes, const struct roger_message *me
 }
 
 /* Count the leases of messages.  Needs them in the order of the journal, as their rows are. */
-static int judge_leases(struct rg_causes *causes, const struct roger_message *messages,
-			size_t count, struct roger_err *err)
+static void judge_leases(struct rg_causes *causes, const struct roger_message *messages,
+			 size_t count)
 {
 	int64_t of[ROWS_MAX];
 	const struct rg_log_query query = { .of = of, .of_count = count };
@@ -392,12 +366,11 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 	struct rg_history rows;
 	bool open;
 	size_t i, k = 0;
-	int r;
 
 	for (i = 0; i < count; i++)
 		of[i] = messages[i].position;
-	r = rg_rows_load(causes->roger, &query, causes->arena, &rows, err);
-	for (i = 0; r == ROGER_OK && i < count; i++) {
+	rows = rg_read_rows(&causes->reading, &query);
+	for (i = 0; i < count; i++) {
 		open = false;
 		for (; k < rows.count && rows.items[k].of <= of[i]; k++) {
 			row = &rows.items[k];
@@ -407,27 +380,26 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 		if (open || !messages[i].dead_at_ms)
 			judge_lease(causes, &messages[i], open);
 	}
-	return r;
 }
 
-static int look_at_waiting(struct rg_causes *causes, struct roger_err *err)
+static void look_at_waiting(struct rg_causes *causes)
 {
 	struct rg_query query = { .limit = WAITING_MAX };
 	struct roger_message_list found;
 	struct roger_message *items;
 	struct roger_strs ids;
 	size_t count = 0, i, some;
-	int r;
 
-	r = rg_engine_overdue(causes->roger->engine, INT64_MAX, false, WAITING_MAX, causes->arena,
-			      &ids, err);
-	if (r < 0 || !ids.count)
-		return r;
+	if (!rg_reading_got(&causes->reading,
+			    rg_engine_overdue(causes->roger->engine, INT64_MAX, false, WAITING_MAX,
+					      causes->arena, &ids, causes->reading.err)) ||
+	    !ids.count)
+		return;
 	query.ids = ids.items;
 	query.id_count = ids.count;
-	r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
+	found = rg_read_messages(&causes->reading, &query);
 	items = (struct roger_message *)(uintptr_t)found.items;
-	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+	for (i = 0; i < found.count; i++) {
 		if (items[i].read || items[i].archived_at_ms)
 			continue;
 		if (items[i].confirm_by_ms)
@@ -438,22 +410,21 @@ static int look_at_waiting(struct rg_causes *causes, struct roger_err *err)
 		if (items[i].claimed_until_ms)
 			items[count++] = items[i];
 	}
-	for (i = 0; r == ROGER_OK && i < count; i += some) {
+	for (i = 0; i < count; i += some) {
 		some = count - i < ROWS_MAX ? count - i : ROWS_MAX;
-		r = judge_leases(causes, items + i, some, err);
+		judge_leases(causes, items + i, some);
 	}
-	return r;
 }
 
-static int look_at_breakers(struct rg_causes *causes, struct roger_err *err)
+static void look_at_breakers(struct rg_causes *causes)
 {
-	struct rg_breakers breakers;
+	struct rg_breakers breakers = { 0 };
 	size_t i;
-	int r = rg_breakers_find(causes->roger, causes->arena, &breakers, err);
 
-	for (i = 0; r == ROGER_OK && i < breakers.count; i++)
+	rg_reading_got(&causes->reading, rg_breakers_find(causes->roger, causes->arena, &breakers,
+							  causes->reading.err));
+	for (i = 0; i < breakers.count; i++)
 		rg_causes_mail(causes, breakers.items[i].target, RG_PART_BREAKER, 1, 0);
-	return r;
 }
 
 /* ---------------------------------------------------------------- unread -- */
@@ -470,7 +441,7 @@ static int compare_unread(const struct roger_agent *x, const struct roger_agent 
 
 /* Count the unread notices of roger to an agent, whose keys have ":notice:".  Usually roger has
  * sent none, and is no known agent. */
-static int count_notices(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
+static void count_notices(struct rg_causes *causes, struct rg_agent_mail *box)
 {
 	/* With since_ms the query uses the tables, which do not read the texts. */
 	const struct rg_query query = { .from = RG_STR("roger"),
@@ -481,22 +452,20 @@ static int count_notices(struct rg_causes *causes, struct rg_agent_mail *box, st
 					.limit = NOTICES_MAX };
 	static const char mark[] = ":notice:";
 	struct roger_message_list found;
+	struct roger_str key;
 	size_t i;
-	int r;
 
 	if (!rg_engine_agent_of(&causes->agents, query.from))
-		return ROGER_OK;
-	r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		return;
+	found = rg_read_messages(&causes->reading, &query);
+	for (i = 0; i < found.count; i++) {
+		key = found.items[i].key;
 		box->parts[RG_PART_NOTICES] +=
-			found.items[i].key.length &&
-			memmem(found.items[i].key.data, found.items[i].key.length, mark,
-			       sizeof mark - 1);
-	return r;
+			key.length && memmem(key.data, key.length, mark, sizeof mark - 1);
+	}
 }
 
-static int add_unread(struct rg_causes *causes, const struct roger_agent *agent,
-		      struct roger_err *err)
+static void add_unread(struct rg_causes *causes, const struct roger_agent *agent)
 {
 	const bool file_only =
 		rg_config_is_file_only(causes->roger->workspace->config, agent->name);
@@ -507,30 +476,25 @@ static int add_unread(struct rg_causes *causes, const struct roger_agent *agent,
 					.unread = true,
 					.since_ms = 1,
 					.limit = file_only ? HANDED_MAX : 1 };
-	struct roger_message_list found;
-	struct rg_agent_mail *box;
-	int64_t oldest_ms;
+	const struct roger_message_list found = rg_read_messages(&causes->reading, &query);
+	const int64_t oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
+	struct rg_agent_mail *box =
+		rg_causes_mail(causes, agent->name, RG_PART_UNREAD, agent->unread, oldest_ms);
 	size_t i;
-	int r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
 
-	if (r < 0)
-		return r;
-	oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
-	box = rg_causes_mail(causes, agent->name, RG_PART_UNREAD, agent->unread, oldest_ms);
 	box->oldest_ms = oldest_ms;
 	box->parts[RG_PART_RETIRED] = box->retired ? agent->unread : 0;
 	for (i = 0; file_only && i < found.count; i++)
 		box->parts[RG_PART_HANDED] += found.items[i].handed_at_ms != 0;
-	return count_notices(causes, box, err);
+	count_notices(causes, box);
 }
 
-static int look_at_unread(struct rg_causes *causes, struct roger_err *err)
+static void look_at_unread(struct rg_causes *causes)
 {
 	const struct roger_agent_list *agents = &causes->agents;
 	const struct roger_agent *full[MAILBOXES_MAX + 1], *agent;
 	struct roger_concern concern = { .next = RG_STR("roger agents") };
 	size_t count = 0, i, at;
-	int r = ROGER_OK;
 
 	/* Keep the fullest mailboxes, the fullest first; the last place is for what falls out. */
 	for (i = 0; i < agents->count; i++) {
@@ -543,14 +507,13 @@ static int look_at_unread(struct rg_causes *causes, struct roger_err *err)
 			full[at] = full[at - 1];
 		full[at] = agent;
 	}
-	for (i = 0; i < count && i < MAILBOXES_MAX && r == ROGER_OK; i++)
-		r = add_unread(causes, full[i], err);
+	for (i = 0; i < count && i < MAILBOXES_MAX; i++)
+		add_unread(causes, full[i]);
 	concern.count = (int64_t)count - MAILBOXES_MAX;
-	if (r == ROGER_OK && concern.count > 0)
+	if (concern.count > 0)
 		rg_causes_add(causes, ROGER_NOTICE, "mail", concern,
 			      "%lld more agent%s unread mail", (long long)concern.count,
 			      concern.count == 1 ? " has" : "s have");
-	return r;
 }
 
 /* For each name that only ever got mail, find the nearest name of an agent that has sent some and
@@ -573,14 +536,14 @@ static void find_slips(struct rg_causes *causes, const struct rg_names *ghosts)
 
 /* Fill in the boxes when each agent last looked, whether its name only ever got mail, and what
  * became of its worktree. */
-static int judge_boxes(struct rg_causes *causes, struct roger_err *err)
+static void judge_boxes(struct rg_causes *causes)
 {
 	struct roger_agent_list judged = { 0 };
 	struct rg_names ghosts = { 0 };
 	struct rg_agent_mail *box;
+	struct rg_reading *reading = &causes->reading;
 	const struct roger_agent *agent;
 	size_t i;
-	int r;
 
 	for (i = 0; i < causes->boxes.count; i++) {
 		agent = rg_engine_agent_of(&causes->agents, causes->boxes.items[i].name);
@@ -588,12 +551,13 @@ static int judge_boxes(struct rg_causes *causes, struct roger_err *err)
 			(void)!rg_arena_append(causes->arena, &judged.items, &judged.count, agent,
 					       sizeof *agent);
 	}
-	r = rg_engine_last_looks(causes->roger->engine,
-				 (struct roger_agent *)(uintptr_t)judged.items, judged.count, err);
-	if (r == ROGER_OK)
-		r = rg_agents_ghosts(causes->roger, &judged, causes->arena, &ghosts, err);
-	if (r < 0)
-		return r;
+	if (!rg_reading_got(reading,
+			    rg_engine_last_looks(causes->roger->engine,
+						 (struct roger_agent *)(uintptr_t)judged.items,
+						 judged.count, reading->err)) ||
+	    !rg_reading_got(reading, rg_agents_ghosts(causes->roger, &judged, causes->arena,
+						      &ghosts, reading->err)))
+		return;
 	for (i = 0; i < judged.count; i++) {
 		box = rg_causes_box(causes, judged.items[i].name);
 		box->looked_ms = judged.items[i].last_looked_at_ms;
@@ -606,48 +570,46 @@ static int judge_boxes(struct rg_causes *causes, struct roger_err *err)
 	}
 	if (ghosts.count)
 		find_slips(causes, &ghosts);
-	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ room -- */
 
 /* Report an issue, or the mailbox of `to` in it, that is so full of unread mail that the next send
  * is refused.  to "": the whole issue. */
-static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, struct roger_str to,
-			   int64_t limit, struct roger_err *err)
+static void look_at_room_of(struct rg_causes *causes, struct roger_str issue, struct roger_str to,
+			    int64_t limit)
 {
 	const struct rg_query query = { .issue = issue, .to = to, .unread = true };
 	struct rg_engine *engine = causes->roger->engine;
 	struct roger_message_list found = { 0 };
 	struct roger_concern concern = { .subject = issue };
 	int64_t unread;
-	int r;
 
-	if (!rg_engine_may_hold(engine, issue, to, limit))
-		return ROGER_OK;
-	r = rg_engine_count(engine, &query, &unread, err);
+	if (!rg_engine_may_hold(engine, issue, to, limit) ||
+	    !rg_reading_got(&causes->reading,
+			    rg_engine_count(engine, &query, &unread, causes->reading.err)))
+		return;
 	/* Messages in their recipient's file make room, too. */
-	if (r == ROGER_OK && unread >= limit && causes->roger->workspace->config->file_only.count)
-		r = rg_engine_find(engine, &query, causes->arena, &found, err);
+	if (unread >= limit && causes->roger->workspace->config->file_only.count)
+		found = rg_read_messages(&causes->reading, &query);
 	while (found.count > 0)
 		unread -= found.items[--found.count].handed_at_ms != 0;
-	if (r < 0 || unread < limit)
-		return r;
+	if (unread < limit)
+		return;
 	if (to.length) {
 		rg_causes_mail(causes, to, RG_PART_FULL, 1, 0)->issue = issue;
-		return ROGER_OK;
+		return;
 	}
 	concern.count = unread;
 	concern.next = rg_causes_command(causes, "list --unread --issue", issue, "");
 	rg_causes_add(causes, ROGER_SOON, "full", concern,
 		      "issue %.*s is full: %lld unread, and what is sent in it is refused",
 		      RG_STR_ARGS(issue), (long long)unread);
-	return ROGER_OK;
 }
 
 /* Look for full issues and mailboxes.  Only issues with enough unread mail are looked at, and no
  * retired agents, since they get nothing anyway. */
-static int look_at_room(struct rg_causes *causes, struct roger_err *err)
+static void look_at_room(struct rg_causes *causes)
 {
 	const struct roger_agent_list *agents = &causes->agents;
 	const struct rg_config *config = causes->roger->workspace->config;
@@ -656,31 +618,32 @@ static int look_at_room(struct rg_causes *causes, struct roger_err *err)
 				      : config->messages_per_issue_max;
 	struct roger_strs issues, full = { 0 };
 	size_t i, k;
-	int r;
 
 	if (causes->reply->unread < least)
-		return ROGER_OK;
+		return;
 	for (i = 0; i < agents->count; i++)
 		if (agents->items[i].unread >= config->messages_per_issue_phase_max &&
 		    !rg_retired_find(&causes->retired, agents->items[i].name))
 			(void)!rg_arena_add(causes->arena, &full, agents->items[i].name);
-	r = rg_engine_issues(causes->roger->engine, least, causes->arena, &issues, err);
-	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
+	if (!rg_reading_got(&causes->reading,
+			    rg_engine_issues(causes->roger->engine, least, causes->arena, &issues,
+					     causes->reading.err)))
+		return;
+	for (i = 0; i < issues.count; i++) {
 		if (causes->reply->unread >= config->messages_per_issue_max)
-			r = look_at_room_of(causes, issues.items[i], RG_STR(""),
-					    config->messages_per_issue_max, err);
-		for (k = 0; k < full.count && r == ROGER_OK; k++)
-			r = look_at_room_of(causes, issues.items[i], full.items[k],
-					    config->messages_per_issue_phase_max, err);
+			look_at_room_of(causes, issues.items[i], RG_STR(""),
+					config->messages_per_issue_max);
+		for (k = 0; k < full.count; k++)
+			look_at_room_of(causes, issues.items[i], full.items[k],
+					config->messages_per_issue_phase_max);
 	}
-	return r;
 }
 
 /* -------------------------------------------------------- wakes, sessions -- */
 
 /* Count the failed attempts to wake an agent with mail since it looked last, after the last that
  * succeeded. */
-static int look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
+static void look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = box->name,
@@ -693,43 +656,43 @@ static int look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box, st
 	struct rg_log_entries found;
 	struct rg_note note;
 	size_t i;
-	int r;
 
 	if (!box->oldest_ms || !rg_config_wake(causes->roger->workspace->config, box->name))
-		return ROGER_OK;
-	r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++) {
-		r = rg_note_read(found.items[i].text, causes->arena, &note, err);
-		if (r < 0 || note.entry.status != ROGER_FAILURE)
-			break;
+		return;
+	found = rg_read_entries(&causes->reading, &query);
+	for (i = 0; i < found.count; i++) {
+		if (!rg_reading_got(&causes->reading,
+				    rg_note_read(found.items[i].text, causes->arena, &note,
+						 causes->reading.err)) ||
+		    note.entry.status != ROGER_FAILURE)
+			return;
 		if (!box->parts[RG_PART_WAKES]++)
 			box->failed = note.entry.message;
 	}
-	return r;
 }
 
 /* Find agents with two sessions that alternate: both are live, and take each other's mail. */
-static int look_at_sessions(struct rg_causes *causes, struct roger_err *err)
+static void look_at_sessions(struct rg_causes *causes)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .step = rg_note_step_name(RG_STEP_SESSION),
 					    .since_ms = causes->now_ms - forgotten_ms,
 					    .newest = true,
 					    .limit = SESSIONS_MAX };
-	struct rg_log_entries found;
+	const struct rg_log_entries found = rg_read_entries(&causes->reading, &query);
 	struct rg_note *notes;
 	struct rg_agent_mail *box;
 	size_t i, j, k;
-	int r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
 
-	if (r < 0 || found.count < 3)
-		return r;
+	if (found.count < 3)
+		return;
 	notes = rg_arena_get(causes->arena, found.count * sizeof *notes);
-	if (!notes)
-		return rg_fail_memory(err);
-	for (i = 0; i < found.count && r == ROGER_OK; i++)
-		r = rg_note_read(found.items[i].text, causes->arena, &notes[i], err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+	for (i = 0; i < found.count; i++)
+		if (!notes || !rg_reading_got(&causes->reading,
+					      rg_note_read(found.items[i].text, causes->arena,
+							   &notes[i], causes->reading.err)))
+			return;
+	for (i = 0; i < found.count; i++) {
 		for (j = i + 1; j < found.count && !rg_str_equal(notes[j].agent, notes[i].agent);)
 			j++;
 		for (k = j + 1; k < found.count && !rg_str_equal(notes[k].agent, notes[i].agent);)
@@ -741,42 +704,37 @@ static int look_at_sessions(struct rg_causes *causes, struct roger_err *err)
 			continue;
 		rg_causes_mail(causes, notes[i].agent, RG_PART_SESSIONS, 2, notes[k].entry.at_ms);
 	}
-	return r;
 }
 
-int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
+void rg_causes_look_at_mail(struct rg_causes *causes)
 {
-	static int (*const looks[])(struct rg_causes *, struct roger_err *) = {
+	static void (*const looks[])(struct rg_causes *) = {
 		look_at_letters,  look_at_waiting, look_at_breakers, look_at_refused,
 		look_at_sessions, look_at_unread,  look_at_room,     judge_boxes,
 	};
+	struct rg_reading *reading = &causes->reading;
 	size_t i;
-	int r = rg_agents_all(causes->roger, NULL, causes->arena, &causes->agents, err);
 
-	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
-		r = looks[i](causes, err);
-	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++)
-		r = look_at_wakes(causes, &causes->boxes.items[i], err);
+	rg_reading_got(reading, rg_agents_all(causes->roger, NULL, causes->arena, &causes->agents,
+					      reading->err));
+	for (i = 0; i < sizeof looks / sizeof *looks && reading->r == ROGER_OK; i++)
+		looks[i](causes);
+	for (i = 0; i < causes->boxes.count; i++)
+		look_at_wakes(causes, &causes->boxes.items[i]);
 	causes->reply->agents = (int64_t)causes->agents.count;
-	return r;
 }
 
-int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
-		       const struct rg_agent_mail **ret_box, struct roger_err *err)
+const struct rg_agent_mail *rg_causes_find_box(struct rg_causes *causes, struct roger_str name)
 {
 	const struct rg_agent_mail *box = rg_causes_box(causes, name);
 	const struct roger_agent *agent = rg_engine_agent_of(&causes->agents, name);
-	int r = ROGER_OK;
 
-	if (agent && agent->unread > 0 && !(box && box->parts[RG_PART_UNREAD])) {
-		r = add_unread(causes, agent, err);
-		if (r == ROGER_OK)
-			r = judge_boxes(causes, err);
-		if (r == ROGER_OK)
-			r = look_at_wakes(causes, rg_causes_box(causes, name), err);
-	}
-	*ret_box = rg_causes_box(causes, name);
-	return r;
+	if (!agent || agent->unread <= 0 || (box && box->parts[RG_PART_UNREAD]))
+		return box;
+	add_unread(causes, agent);
+	judge_boxes(causes);
+	look_at_wakes(causes, rg_causes_mail(causes, name, RG_PART_UNREAD, 0, 0));
+	return rg_causes_box(causes, name);
 }
 
 /* ----------------------------------------------------------------- words -- */
@@ -993,11 +951,10 @@ static int compare_boxes(const void *a, const void *b)
 		       : strcmp(x->name.data, y->name.data);
 }
 
-int rg_causes_say_mail(struct rg_causes *causes, struct roger_err *err)
+void rg_causes_say_mail(struct rg_causes *causes)
 {
 	size_t i;
 
-	(void)err;
 	if (causes->boxes.count)
 		qsort(causes->boxes.items, causes->boxes.count, sizeof *causes->boxes.items,
 		      compare_boxes);
@@ -1005,5 +962,4 @@ int rg_causes_say_mail(struct rg_causes *causes, struct roger_err *err)
 	for (i = 0; i < causes->boxes.count; i++)
 		if (!causes->boxes.items[i].near.length)
 			say_box(causes, &causes->boxes.items[i]);
-	return ROGER_OK;
 }

@@ -11,35 +11,34 @@ struct priming {
 	struct rg_causes duties; /* its concerns are the duties */
 };
 
-static int find_mail(struct priming *priming, struct roger_err *err)
+static void find_mail(struct priming *priming)
 {
 	struct roger_prime_reply *reply = priming->reply;
 	struct rg_query query = { .unread = true,
 				  .to = priming->request->agent,
 				  .gets = true,
 				  .issue = priming->request->issue };
+	struct rg_reading *reading = &priming->duties.reading;
+	struct rg_engine *engine = priming->roger->engine;
 	bool may;
-	int r;
 
-	r = rg_engine_may_have_mail(priming->roger->engine, query.to, &may, err);
-	if (r < 0 || !may)
-		return r;
-	r = rg_engine_count(priming->roger->engine, &query, &reply->unread, err);
-	if (r < 0)
-		return r;
+	if (!rg_reading_got(reading,
+			    rg_engine_may_have_mail(engine, query.to, &may, reading->err)) ||
+	    !may)
+		return;
+	rg_reading_got(reading, rg_engine_count(engine, &query, &reply->unread, reading->err));
 	query.limit = priming->request->limit ? priming->request->limit : PRIME_LIMIT;
-	return rg_engine_find(priming->roger->engine, &query, reply->memory, &reply->messages, err);
+	reply->messages = rg_read_messages(reading, &query);
 }
 
 /* Add a duty for each message whose sender waits for it to be read. */
-static int look_at_mail(struct priming *priming, struct roger_err *err)
+static void look_at_mail(struct priming *priming)
 {
 	const struct roger_message_list *messages = &priming->reply->messages;
 	const struct roger_message *message;
 	struct roger_concern duty = { .count = 1 };
 	size_t i;
 
-	(void)err;
 	for (i = 0; i < messages->count; i++) {
 		message = &messages->items[i];
 		if (!message->confirm_by_ms)
@@ -51,7 +50,6 @@ static int look_at_mail(struct priming *priming, struct roger_err *err)
 			      "%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
 			      RG_STR_ARGS(message->id));
 	}
-	return ROGER_OK;
 }
 
 static void add_run(struct priming *priming, const struct rg_run_document *document)
@@ -81,21 +79,18 @@ static void add_run(struct priming *priming, const struct rg_run_document *docum
 		      RG_STR_ARGS(run.words), run.why.length ? "; " : "", RG_STR_ARGS(run.why));
 }
 
-static int look_at_runs(struct priming *priming, struct roger_err *err)
+static void look_at_runs(struct priming *priming)
 {
-	struct rg_run_list list;
+	const struct rg_run_list list =
+		rg_read_runs(&priming->duties.reading, (struct rg_run_wish){ .readers = true });
 	size_t i;
-	int r;
 
-	r = rg_run_list_load(priming->roger, (struct rg_run_wish){ .readers = true },
-			     priming->reply->memory, &list, err);
-	for (i = 0; r == ROGER_OK && i < list.count; i++)
+	for (i = 0; i < list.count; i++)
 		if (rg_str_equal(list.documents[i].run.owner, priming->request->agent))
 			add_run(priming, &list.documents[i]);
-	return r;
 }
 
-static int look_at_letters(struct priming *priming, struct roger_err *err)
+static void look_at_letters(struct priming *priming)
 {
 	const struct roger_dead_letters_request request = { .from = priming->request->agent,
 							    .status = ROGER_UNDELIVERED };
@@ -103,10 +98,12 @@ static int look_at_letters(struct priming *priming, struct roger_err *err)
 	const struct roger_dead_letter *letter;
 	struct roger_concern duty = { .count = 1 };
 	size_t i;
-	int r;
 
-	r = rg_verb_dead_letters(priming->roger, &request, &letters, err);
-	for (i = 0; r == ROGER_OK && i < letters.dead_letters.count; i++) {
+	if (!rg_reading_got(&priming->duties.reading,
+			    rg_verb_dead_letters(priming->roger, &request, &letters,
+						 priming->duties.reading.err)))
+		return;
+	for (i = 0; i < letters.dead_letters.count; i++) {
 		letter = &letters.dead_letters.items[i];
 		if (letter->delivered_at_ms)
 			continue;
@@ -117,29 +114,30 @@ static int look_at_letters(struct priming *priming, struct roger_err *err)
 			      "%.*s never read what you sent with %.*s", RG_STR_ARGS(letter->to),
 			      RG_STR_ARGS(letter->key));
 	}
-	return r;
 }
 
 int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request,
 		  struct roger_prime_reply *reply, struct roger_err *err)
 {
-	static int (*const looks[])(struct priming *,
-				    struct roger_err *) = { find_mail, look_at_mail, look_at_runs,
-							    look_at_letters };
 	struct priming priming = {
-		.roger = roger, .request = request, .reply = reply, .duties.arena = reply->memory
+		.roger = roger,
+		.request = request,
+		.reply = reply,
+		.duties = { .reading = { roger, reply->memory, err, ROGER_OK },
+			    .arena = reply->memory },
 	};
-	size_t count, i;
-	int r = ROGER_OK;
+	size_t count;
 
 	reply->agent = request->agent;
-	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
-		r = looks[i](&priming, err);
+	find_mail(&priming);
+	look_at_mail(&priming);
+	look_at_runs(&priming);
+	look_at_letters(&priming);
 	count = priming.duties.concerns.count;
 	reply->duties = priming.duties.concerns;
 	if (count > DUTIES_MAX)
 		reply->duties.count = DUTIES_MAX;
 	reply->more_duties = (int64_t)(count - reply->duties.count);
 	reply->workspace = rg_arena_text(reply->memory, "%s", roger->workspace->root);
-	return r;
+	return priming.duties.reading.r;
 }

@@ -16,17 +16,18 @@ struct spans {
 
 /* The state of a report while it is counted. */
 struct counting {
+	struct rg_reading reading; /* into an arena that goes before the reply does */
 	struct roger *roger;
 	struct roger_report_reply *reply;
-	struct rg_arena *scratch, *arena; /* arena: the reply's */
-	int64_t plain_entries;		  /* send log entries of messages without a key */
-	int64_t plain;			  /* messages without a key and entry: one attempt each */
-	int64_t listed, kept_ms;	  /* messages from this byte and time on have no entry */
-	int64_t carried;		  /* those with a key from this byte on may have none yet */
-	int64_t recent, newest;		  /* positions: the first such message; the last message */
-	struct rg_altered altered;	  /* altered lines, which are no attempts */
-	bool again;			  /* the index was mended, so count from the start */
-	struct spans latencies, looks;	  /* from stored to read; from stored to the first look */
+	struct rg_arena *arena;	       /* the reply's */
+	int64_t plain_entries;	       /* send log entries of messages without a key */
+	int64_t plain;		       /* messages without a key and entry: one attempt each */
+	int64_t listed, kept_ms;       /* messages from this byte and time on have no entry */
+	int64_t carried;	       /* those with a key from this byte on may have none yet */
+	int64_t recent, newest;	       /* positions: the first such message; the last message */
+	struct rg_altered altered;     /* altered lines, which are no attempts */
+	bool again;		       /* the index was mended, so count from the start */
+	struct spans latencies, looks; /* from stored to read; from stored to the first look */
 	/* Attempted messages, or attempts without one, by the hash of their ids, whose lowest bit
 	 * tells whether it was delivered; one that was delivered after it failed is there twice. */
 	struct rg_table attempted;
@@ -217,7 +218,7 @@ static void summarize_spans(struct spans *spans, int64_t *ret_p50, int64_t *ret_
 	*spans = (struct spans){ 0 };
 }
 
-static int see_messages(struct counting *counting, struct roger_err *err)
+static void see_messages(struct counting *counting)
 {
 	struct roger_report_reply *reply = counting->reply;
 	const struct rg_log_query query = { .since_ms = reply->since_ms,
@@ -226,14 +227,14 @@ static int see_messages(struct counting *counting, struct roger_err *err)
 					 .since_ms = reply->since_ms,
 					 .until_ms = reply->until_ms };
 	const struct rg_event_query rows = { .rows = &query, .counted = &unread };
-	int r = rg_engine_events(counting->roger->engine, &rows, see_message, counting,
-				 &reply->unread, err);
 
+	rg_reading_got(&counting->reading,
+		       rg_engine_events(counting->roger->engine, &rows, see_message, counting,
+					&reply->unread, counting->reading.err));
 	summarize_spans(&counting->latencies, &reply->latency_p50_ms, &reply->latency_p95_ms,
 			&reply->latency_max_ms);
 	summarize_spans(&counting->looks, &reply->look_p50_ms, &reply->look_p95_ms,
 			&reply->look_max_ms);
-	return r;
 }
 
 /* -------------------------------------------------------------- attempts -- */
@@ -314,33 +315,35 @@ static int see_any(void *context, const struct rg_event *row, struct roger_err *
  * ones have entries, or purge removed them, so they count by these.  If that byte is unknown, but
  * such entries exist, the logs are brought up first.
  */
-static int find_plain(struct counting *counting, struct roger_err *err)
+static void find_plain(struct counting *counting)
 {
 	const int64_t kept = counting->roger->workspace->config->cycles_kept;
 	const struct rg_log_query sends = { .log = RG_LOG_SENDS };
 	struct rg_engine *engine = counting->roger->engine;
-	struct roger_cycle_list cycles;
+	struct rg_reading *reading = &counting->reading;
+	struct roger_cycle_list cycles = { 0 };
 	bool any = false;
-	int r = rg_engine_bring_sends_up(engine, false, err);
+	int r;
 
+	rg_reading_got(reading, rg_engine_bring_sends_up(engine, false, reading->err));
 	counting->carried = (int64_t)rg_engine_sends_carried(engine, false);
 	if (!counting->carried)
 		counting->carried = INT64_MAX;
-	if (r == ROGER_OK && !rg_engine_sends_carried(engine, true)) {
-		r = rg_engine_rows(engine, &sends, see_any, &any, err);
+	if (reading->r == ROGER_OK && !rg_engine_sends_carried(engine, true)) {
+		r = rg_engine_rows(engine, &sends, see_any, &any, reading->err);
 		if (any)
-			r = rg_engine_bring_sends_up(engine, true, err);
+			r = rg_engine_bring_sends_up(engine, true, reading->err);
+		rg_reading_got(reading, r);
 	}
 	counting->listed = (int64_t)rg_engine_sends_carried(engine, true);
-	if (r == ROGER_OK)
-		r = rg_engine_altered(engine, counting->arena, &counting->altered, err);
-	if (r == ROGER_OK)
-		r = rg_cycle_all(counting->roger, counting->arena, &cycles, err);
+	if (rg_reading_got(reading, rg_engine_altered(engine, counting->arena, &counting->altered,
+						      reading->err)))
+		rg_reading_got(reading, rg_cycle_all(counting->roger, counting->arena, &cycles,
+						     reading->err));
 	/* The list begins with the cycle that nobody opened. */
-	if (r == ROGER_OK && kept && (int64_t)cycles.count > kept)
+	if (kept && (int64_t)cycles.count > kept)
 		counting->kept_ms =
 			first_opened(&cycles, cycles.count - (size_t)kept, cycles.count);
-	return r;
 }
 
 /* Return the ranges of the report by their number: each cycle, or the time.  False: no more. */
@@ -359,17 +362,15 @@ static bool find_range(const struct counting *counting, size_t i, struct roger_s
 	return i == 0;
 }
 
-static int see_attempts(struct counting *counting, struct roger_err *err)
+static void see_attempts(struct counting *counting)
 {
 	struct rg_log_query query = { .log = RG_LOG_SENDS };
 	size_t i;
-	int r = ROGER_OK;
 
-	for (i = 0; r == ROGER_OK &&
-		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
-	     i++)
-		r = rg_engine_rows(counting->roger->engine, &query, see_attempt, counting, err);
-	return r;
+	for (i = 0; find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms); i++)
+		rg_reading_got(&counting->reading,
+			       rg_engine_rows(counting->roger->engine, &query, see_attempt,
+					      counting, counting->reading.err));
 }
 
 /* The sending of a message is an attempt that was delivered, also before its log says so. */
@@ -383,7 +384,7 @@ static void count_delivered(struct roger_report_reply *reply, int64_t attempts, 
 
 /* Count the attempts that the send logs did not have when they were read: of messages without a
  * key, and of those with one that were stored meanwhile. */
-static int see_unlogged(struct counting *counting, struct roger_err *err)
+static void see_unlogged(struct counting *counting)
 {
 	struct roger_report_reply *reply = counting->reply;
 	const struct rg_query recent = { .anywhere = true,
@@ -394,7 +395,6 @@ static int see_unlogged(struct counting *counting, struct roger_err *err)
 	const struct roger_message *message;
 	bool first, fresh;
 	size_t i;
-	int r = ROGER_OK;
 
 	/* If the byte is still unknown (nothing may be written), subtract the found entries. */
 	if (!counting->listed)
@@ -403,17 +403,17 @@ static int see_unlogged(struct counting *counting, struct roger_err *err)
 					   : counting->plain_entries;
 	count_delivered(reply, counting->plain, counting->plain);
 	if (counting->recent)
-		r = rg_engine_find(counting->roger->engine, &recent, counting->scratch, &found,
-				   err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		found = rg_read_messages(&counting->reading, &recent);
+	for (i = 0; i < found.count; i++) {
 		message = &found.items[i];
 		if (message->position > counting->newest || !message->key.length || !message->seq)
 			continue;
-		r = note_attempted(counting, message->id, true, &first, &fresh, err);
-		if (r == ROGER_OK && fresh)
+		if (rg_reading_got(&counting->reading,
+				   note_attempted(counting, message->id, true, &first, &fresh,
+						  counting->reading.err)) &&
+		    fresh)
 			count_delivered(reply, 1, first);
 	}
-	return r;
 }
 
 /* ---------------------------------------------------------- dead letters -- */
@@ -433,20 +433,18 @@ static void count_letter(struct counting *counting, const struct roger_dead_lett
 	add_one(&counting->cycles, letter->cycle);
 }
 
-static int figure_out(struct counting *counting, struct roger_err *err)
+static void figure_out(struct counting *counting)
 {
 	const int64_t limit = counting->roger->workspace->config->dead_letter_alarm;
 	struct roger_report_reply *reply = counting->reply;
 	const struct roger_figure_list cycles = rg_counter_figures(&counting->cycles);
 
-	(void)err;
 	reply->delivery_permille = rg_permille(reply->delivered, reply->attempts);
 	reply->message_permille = rg_permille(reply->attempted_delivered, reply->attempted);
 	reply->dead_by_cause = rg_counter_figures(&counting->causes);
 	reply->dead_by_recipient = rg_counter_figures(&counting->targets);
 	reply->refused_by_cause = rg_counter_figures(&counting->refusals);
 	reply->alarm = limit && cycles.count && cycles.items[0].count > limit;
-	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------- activities -- */
@@ -493,40 +491,33 @@ static void count_run(struct roger_report_reply *reply, const struct rg_run_docu
 		document->run.status == ROGER_RUN_BLOCKED && rg_run_wants_settling(&document->run);
 }
 
-static int see_runs(struct counting *counting, struct roger_err *err)
+static void see_runs(struct counting *counting)
 {
-	struct roger_report_reply *reply = counting->reply;
-	struct rg_run_list list;
+	const struct rg_run_list list =
+		rg_read_runs(&counting->reading, (struct rg_run_wish){ .readers = true });
+	const struct roger_report_reply *reply = counting->reply;
 	int64_t at_ms;
 	size_t i;
-	int r;
 
-	r = rg_run_list_load(counting->roger, (struct rg_run_wish){ .readers = true },
-			     counting->scratch, &list, err);
-	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+	for (i = 0; i < list.count; i++) {
 		at_ms = list.documents[i].receipts.dispatched_ms;
 		if (at_ms >= reply->since_ms && (!reply->until_ms || at_ms < reply->until_ms))
-			count_run(reply, &list.documents[i]);
+			count_run(counting->reply, &list.documents[i]);
 	}
-	return r;
 }
 
 /* Count the dead letters of the time, or of each cycle. */
-static int see_letters(struct counting *counting, struct roger_err *err)
+static void see_letters(struct counting *counting)
 {
 	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
 	struct rg_records found;
 	size_t i, k;
-	int r = ROGER_OK;
 
-	for (i = 0; r == ROGER_OK &&
-		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
-	     i++) {
-		r = rg_dead_letters_find(counting->roger, &query, counting->scratch, &found, err);
-		for (k = 0; r == ROGER_OK && k < found.count; k++)
+	for (i = 0; find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms); i++) {
+		found = rg_read_letters(&counting->reading, &query);
+		for (k = 0; k < found.count; k++)
 			count_letter(counting, &found.letters[k]);
 	}
-	return r;
 }
 
 static int see_all(struct counting *counting, struct roger_err *err)
@@ -536,20 +527,23 @@ static int see_all(struct counting *counting, struct roger_err *err)
 					    .counted = true,
 					    .since_ms = counting->reply->since_ms,
 					    .until_ms = counting->reply->until_ms };
-	static int (*const sights[])(struct counting *, struct roger_err *) = {
+	static void (*const sights[])(struct counting *) = {
 		find_plain,  see_attempts, see_messages, see_unlogged,
 		see_letters, see_runs,	   figure_out,
 	};
+	struct rg_reading *reading = &counting->reading;
 	size_t i;
-	int r = scratch ? rg_engine_rows(counting->roger->engine, &notes, see_note, counting, err)
-			: rg_fail_memory(err);
 
-	counting->scratch = scratch;
+	if (!scratch)
+		return rg_fail_memory(err);
+	*reading = (struct rg_reading){ counting->roger, scratch, err, ROGER_OK };
 	rg_table_init(&counting->attempted, sizeof(uint64_t));
-	for (i = 0; r == ROGER_OK && i < sizeof sights / sizeof *sights; i++)
-		r = sights[i](counting, err);
+	rg_reading_got(reading,
+		       rg_engine_rows(counting->roger->engine, &notes, see_note, counting, err));
+	for (i = 0; reading->r == ROGER_OK && i < sizeof sights / sizeof *sights; i++)
+		sights[i](counting);
 	rg_table_deinit(&counting->attempted);
-	return r;
+	return reading->r;
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -586,10 +580,9 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 	} while (r == ROGER_OK && counting.again && tries--);
 	if (r == ROGER_OK)
 		r = rg_breakers_find(roger, reply->memory, &breakers, err);
-	if (r == ROGER_OK)
-		r = rg_causes_find(&causes, roger, &now, err);
 	if (r < 0)
 		return r;
+	rg_causes_find(&causes, roger, &now, err);
 	reply->concerns = now.concerns;
 	reply->breakers = (int64_t)breakers.count;
 	/* rg_str_compare() orders figures by name, since each begins with its name. */
@@ -598,5 +591,5 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 		      rg_str_compare);
 	reply->agents =
 		(struct roger_agent_figures_list){ counting.agents.items, counting.agents.count };
-	return ROGER_OK;
+	return causes.reading.r;
 }

@@ -177,17 +177,15 @@ void rg_tell_run(struct rg_telling *telling, const struct rg_run_document *docum
 	keep_failure(&of);
 }
 
-int rg_tell_runs(struct rg_telling *telling, struct roger_str name, unsigned members,
-		 struct roger_err *err)
+void rg_tell_runs(struct rg_telling *telling, struct roger_str name, unsigned members)
 {
+	/* Invalid documents are reported by `runs`, and by `doctor`. */
 	const struct rg_run_wish wish = { .readers = true, .members = members, .name = name };
-	struct rg_run_list list;
+	const struct rg_run_list list = rg_read_runs(&telling->reading, wish);
 	struct roger_run run;
 	size_t i;
-	/* Invalid documents are reported by `runs`, and by `doctor`. */
-	int r = rg_run_list_load(telling->roger, wish, telling->arena, &list, err);
 
-	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+	for (i = 0; i < list.count; i++) {
 		/* Use the former owner: its successor did not dispatch the run. */
 		run = list.documents[i].run;
 		if (list.documents[i].former.length)
@@ -197,5 +195,4 @@ int rg_tell_runs(struct rg_telling *telling, struct roger_str name, unsigned mem
 					       &telling->runs.count, &list.documents[i],
 					       sizeof list.documents[i]);
 	}
-	return r;
 }

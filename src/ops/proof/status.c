@@ -12,7 +12,8 @@ int rg_verb_status(struct roger *roger, const struct roger_empty_request *reques
 
 	(void)request;
 	reply->workspace = rg_str(roger->workspace->root);
-	r = rg_causes_find(&causes, roger, reply, err);
+	rg_causes_find(&causes, roger, reply, err);
+	r = causes.reading.r;
 	if (r == ROGER_OK)
 		r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by,
 				&reply->standby, err);

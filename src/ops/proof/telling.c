@@ -15,11 +15,14 @@ enum {
 	NOTES_MAX = 64,
 };
 
-void rg_telling_init(struct rg_telling *telling, struct roger *roger, struct rg_arena *arena)
+void rg_telling_init(struct rg_telling *telling, struct roger *roger, struct rg_arena *arena,
+		     struct roger_err *err)
 {
-	*telling = (struct rg_telling){
-		.roger = roger, .arena = arena, .now_ms = rg_clock_ms(), .history.arena = arena
-	};
+	*telling = (struct rg_telling){ .reading = { roger, arena, err, ROGER_OK },
+					.roger = roger,
+					.arena = arena,
+					.now_ms = rg_clock_ms(),
+					.history.arena = arena };
 	rg_table_init(&telling->known, sizeof(uint64_t));
 }
 
@@ -30,37 +33,11 @@ void rg_telling_deinit(struct rg_telling *telling)
 
 /* ------------------------------------------------------------------ asking -- */
 
-static int keep_row(void *history_, const struct rg_event *row, struct roger_err *err)
-{
-	struct rg_history *history = history_;
-	struct rg_event kept;
-
-	if (!row) {
-		history->count = 0;
-		return ROGER_OK;
-	}
-	kept = *row;
-	return rg_kept(rg_record_keep(&rg_event_record, &kept.said, history->arena) &&
-			       rg_arena_copy(history->arena, row->id, &kept.id) &&
-			       rg_arena_copy(history->arena, row->to, &kept.to) &&
-			       rg_arena_copy(history->arena, row->text, &kept.text) &&
-			       rg_arena_append(history->arena, &history->items, &history->count,
-					       &kept, sizeof kept),
-		       err);
-}
-
-int rg_rows_load(struct roger *roger, const struct rg_log_query *query, struct rg_arena *arena,
-		 struct rg_history *ret_rows, struct roger_err *err)
-{
-	*ret_rows = (struct rg_history){ .arena = arena };
-	return rg_engine_rows(roger->engine, query, keep_row, ret_rows, err);
-}
-
 void rg_telling_keep(struct rg_telling *telling, struct rg_event event)
 {
 	if (!event.position)
 		event.position = (int64_t)telling->history.count + 1;
-	(void)!keep_row(&telling->history, &event, NULL);
+	rg_history_keep(&telling->history, &event);
 }
 
 /* Keep an event unless it is known: after the index was mended, all events come again. */
@@ -88,72 +65,68 @@ static int take_event(void *context, const struct rg_event *event, struct roger_
 	return ROGER_OK;
 }
 
-static int ask_events(struct rg_telling *telling, const struct rg_query *messages,
-		      const struct rg_log_query *entries, struct roger_err *err)
+static void ask_events(struct rg_telling *telling, const struct rg_query *messages,
+		       const struct rg_log_query *entries)
 {
 	const struct rg_event_query query = { .messages = messages, .entries = entries };
 	const int64_t limit = messages ? messages->limit : entries->limit;
-	int64_t count;
-	int r = rg_engine_events(telling->roger->engine, &query, take_event, telling, &count, err);
+	int64_t count = 0;
 
-	telling->more |= r == ROGER_OK && limit && count >= limit;
-	return r;
+	rg_reading_got(&telling->reading,
+		       rg_engine_events(telling->roger->engine, &query, take_event, telling, &count,
+					telling->reading.err));
+	telling->more |= limit && count >= limit;
 }
 
-int rg_tell_messages(struct rg_telling *telling, struct rg_query query, struct roger_err *err)
+void rg_tell_messages(struct rg_telling *telling, struct rg_query query)
 {
-	int r;
-
 	query.newest = true;
 	query.until_ms = telling->until_ms;
 	query.limit = telling->limit;
-	r = ask_events(telling, &query, NULL, err);
+	ask_events(telling, &query, NULL);
 	query.archived = true;
-	return r < 0 ? r : ask_events(telling, &query, NULL, err);
+	ask_events(telling, &query, NULL);
 }
 
-int rg_tell_entries(struct rg_telling *telling, struct rg_log_query query, struct roger_err *err)
+void rg_tell_entries(struct rg_telling *telling, struct rg_log_query query)
 {
 	query.newest = true;
 	/* Send logs are many files, and in which order they were read must not show. */
 	query.by_time = query.log == RG_LOG_SENDS && !query.owner.length;
 	query.until_ms = telling->until_ms;
 	query.limit = telling->limit;
-	return ask_events(telling, NULL, &query, err);
+	ask_events(telling, NULL, &query);
 }
 
 /* Tell these messages, or the entries of another log that name one of them. */
-static int tell_named(struct rg_telling *telling, enum rg_log log, const struct roger_str *ids,
-		      size_t count, struct roger_err *err)
+static void tell_named(struct rg_telling *telling, enum rg_log log, struct roger_strs ids)
 {
 	struct rg_log_query entries = { .log = log };
 	struct rg_query messages = { .anywhere = true };
 	size_t done, some;
-	int r = ROGER_OK;
 
-	for (done = 0; done < count && r == ROGER_OK; done += some) {
-		some = count - done < IDS_MAX ? count - done : IDS_MAX;
-		messages.ids = entries.messages = ids + done;
+	for (done = 0; done < ids.count; done += some) {
+		some = ids.count - done < IDS_MAX ? ids.count - done : IDS_MAX;
+		messages.ids = entries.messages = ids.items + done;
 		messages.id_count = entries.message_count = some;
-		r = log == RG_LOG_MESSAGES ? ask_events(telling, &messages, NULL, err)
-					   : rg_tell_entries(telling, entries, err);
+		if (log == RG_LOG_MESSAGES)
+			ask_events(telling, &messages, NULL);
+		else
+			rg_tell_entries(telling, entries);
 	}
-	return r;
 }
 
-int rg_tell_ids(struct rg_telling *telling, const struct roger_str *ids, size_t count,
-		struct roger_err *err)
+void rg_tell_ids(struct rg_telling *telling, struct roger_strs ids)
 {
-	return tell_named(telling, RG_LOG_MESSAGES, ids, count, err);
+	tell_named(telling, RG_LOG_MESSAGES, ids);
 }
 
-int rg_tell_attempts(struct rg_telling *telling, struct roger_str task, struct roger_err *err)
+void rg_tell_attempts(struct rg_telling *telling, struct roger_str task)
 {
 	const struct rg_history *history = &telling->history;
 	struct roger_strs keyed = { 0 }, others = { 0 };
 	const struct roger_event *said;
 	size_t i;
-	int r;
 
 	for (i = 0; i < history->count; i++) {
 		said = &history->items[i].said;
@@ -164,13 +137,12 @@ int rg_tell_attempts(struct rg_telling *telling, struct roger_str task, struct r
 		if (said->key.length)
 			(void)!rg_arena_add(telling->arena, &keyed, said->message);
 	}
-	r = tell_named(telling, RG_LOG_SENDS, keyed.items, keyed.count, err);
+	tell_named(telling, RG_LOG_SENDS, keyed);
 	/* A message without a key may have a dead letter, too, when its leases expired. */
-	return r < 0 ? r
-		     : tell_named(telling, RG_LOG_DEAD_LETTERS, others.items, others.count, err);
+	tell_named(telling, RG_LOG_DEAD_LETTERS, others);
 }
 
-int rg_tell_attempted(struct rg_telling *telling, struct roger_err *err)
+void rg_tell_attempted(struct rg_telling *telling)
 {
 	const struct rg_history *history = &telling->history;
 	struct roger_strs ids = { 0 };
@@ -179,7 +151,7 @@ int rg_tell_attempted(struct rg_telling *telling, struct roger_err *err)
 	for (i = 0; i < history->count; i++)
 		if (history->items[i].log == RG_LOG_SENDS && history->items[i].said.message.length)
 			(void)!rg_arena_add(telling->arena, &ids, history->items[i].said.message);
-	return rg_tell_ids(telling, ids.items, ids.count, err);
+	rg_tell_ids(telling, ids);
 }
 
 /* ---------------------------------------------------------- who ran it -- */
@@ -222,10 +194,9 @@ static void say_perhaps(struct rg_telling *telling, const struct rg_note *note,
 }
 
 /* Find the first note of this kind, from the event's time to LATE_MS after until_ms, that names its
- * message.  Take from it who ran the verb, and the time if the event has none. */
-static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, struct roger_str owner,
-			 int64_t until_ms, struct rg_event *event, bool *ret_found,
-			 struct roger_err *err)
+ * message.  Take from it who ran the verb, and the time if the event has none.  False: none. */
+static bool look_in_notes(struct rg_telling *telling, enum rg_note_kind kind,
+			  struct roger_str owner, int64_t until_ms, struct rg_event *event)
 {
 	const bool undated = event->flags & RG_ROW_UNDATED;
 	const struct rg_log_query query = {
@@ -238,16 +209,16 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 		.until_ms = until_ms + LATE_MS,
 		.limit = NOTES_MAX,
 	};
-	struct rg_log_entries found;
+	const struct rg_log_entries found = rg_read_entries(&telling->reading, &query);
 	struct rg_note note;
 	size_t i;
-	int r;
 
-	*ret_found = false;
-	r = rg_engine_log_find(telling->roger->engine, &query, telling->arena, &found, err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++) {
-		r = rg_note_read(found.items[i].text, telling->arena, &note, err);
-		if (r < 0 || note.kind != (int)kind || note.failure ||
+	for (i = 0; i < found.count; i++) {
+		if (!rg_reading_got(&telling->reading,
+				    rg_note_read(found.items[i].text, telling->arena, &note,
+						 telling->reading.err)))
+			return false;
+		if (note.kind != (int)kind || note.failure ||
 		    (kind == RG_NOTE_RECORDED && !rg_str_is(note.verb, rg_op_archive.name) &&
 		     !rg_str_is(note.verb, rg_op_cleanup.name)))
 			continue;
@@ -255,58 +226,49 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 			say_perhaps(telling, &note, event);
 			continue;
 		}
-		*ret_found = true;
 		if (undated && note.entry.at_ms <= until_ms) {
 			event->said.at_ms = note.entry.at_ms;
 			event->flags &= ~RG_ROW_UNDATED;
 		}
 		event->ran = print_ran(telling, &note);
-		break;
+		return true;
 	}
-	return r;
+	return false;
 }
 
 /* Look for a note of the recipient, then of the actor that took over from it, then of anybody. */
-static int look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int64_t until_ms,
-			 struct rg_event *event, bool *ret_found, struct roger_err *err)
+static bool look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int64_t until_ms,
+			  struct rg_event *event)
 {
 	const struct roger_str actor = event->said.actor;
-	int r = ROGER_OK;
 
-	*ret_found = false;
-	if (!rg_str_is(actor, RG_PERSON))
-		r = look_in_notes(telling, kind, event->to, until_ms, event, ret_found, err);
-	if (r == ROGER_OK && !*ret_found && !rg_str_equal(actor, event->to))
-		r = look_in_notes(telling, kind, actor, until_ms, event, ret_found, err);
-	return r < 0 || *ret_found || event->ran.length || rg_str_equal(actor, event->to)
-		       ? r
-		       : look_in_notes(telling, kind, RG_STR(""), until_ms, event, ret_found, err);
+	if (!rg_str_is(actor, RG_PERSON) &&
+	    look_in_notes(telling, kind, event->to, until_ms, event))
+		return true;
+	if (rg_str_equal(actor, event->to))
+		return false;
+	return look_in_notes(telling, kind, actor, until_ms, event) ||
+	       (!event->ran.length && look_in_notes(telling, kind, RG_STR(""), until_ms, event));
 }
 
 /* Find who ran the verb that wrote an event's line, if a note of that time says so. */
-static int look_for_ran(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
+static void look_for_ran(struct rg_telling *telling, struct rg_event *event)
 {
 	const int64_t at_ms = event->said.at_ms;
 	const int kind = event->said.kind;
-	bool found = false;
-	int r = ROGER_OK;
 
 	if (event->flags & (RG_ROW_FOREIGN | RG_ROW_NOTE))
-		return ROGER_OK;
+		return;
 	if (kind == ROGER_EVENT_ARCHIVED)
-		return look_in_notes(telling, RG_NOTE_RECORDED, RG_STR(""), at_ms, event, &found,
-				     err);
+		look_in_notes(telling, RG_NOTE_RECORDED, RG_STR(""), at_ms, event);
 	if (kind == ROGER_EVENT_CLAIMED)
-		return look_for_note(telling, RG_NOTE_CLAIMED,
-				     event->flags & RG_ROW_UNDATED ? event->number : at_ms, event,
-				     &found, err);
-	if (kind == ROGER_EVENT_READ)
-		r = look_for_note(telling, RG_NOTE_READ, at_ms, event, &found, err);
+		look_for_note(telling, RG_NOTE_CLAIMED,
+			      event->flags & RG_ROW_UNDATED ? event->number : at_ms, event);
+	if (kind == ROGER_EVENT_READ && look_for_note(telling, RG_NOTE_READ, at_ms, event))
+		return;
 	/* An ack of a message that was not received is also its reading. */
-	if (r == ROGER_OK && !found &&
-	    (kind == ROGER_EVENT_READ || kind == ROGER_EVENT_ACKNOWLEDGED))
-		r = look_for_note(telling, RG_NOTE_ACKNOWLEDGED, at_ms, event, &found, err);
-	return r;
+	if (kind == ROGER_EVENT_READ || kind == ROGER_EVENT_ACKNOWLEDGED)
+		look_for_note(telling, RG_NOTE_ACKNOWLEDGED, at_ms, event);
 }
 
 /* ------------------------------------------------ what no line says -- */
@@ -363,23 +325,21 @@ static void keep_end(struct rg_telling *telling, const struct rg_event *claim)
 	rg_telling_keep(telling, end);
 }
 
-static int say_event(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
+static void say_event(struct rg_telling *telling, struct rg_event *event)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 65536 };
+	const struct rg_query query = { .ids = &event->said.message,
+					.id_count = 1,
+					.anywhere = true };
+	struct rg_buf words = { .maximum = 65536 };
 	struct roger_message_list found = { 0 };
-	int r = ROGER_OK;
 
 	/* Only the journal has the reason of an archiving. */
 	if (event->said.kind == ROGER_EVENT_ARCHIVED)
-		r = rg_engine_find_ids(telling->roger->engine, &event->said.message, 1,
-				       telling->arena, &found, err);
-	if (r < 0)
-		return r;
+		found = rg_read_messages(&telling->reading, &query);
 	if (found.count)
 		event->text = found.items[0].archive_reason;
 	rg_say_message(event, &words);
 	event->said.words = rg_arena_take(telling->arena, &words);
-	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------- order -- */
@@ -400,44 +360,47 @@ static int compare_rows(const void *a, const void *b)
 	return (x->position > y->position) - (x->position < y->position);
 }
 
-int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err *err)
+static void arrange_events(struct rg_telling *telling, int64_t since_ms)
+{
+	rg_reading_got(&telling->reading,
+		       rg_history_arrange(&telling->history, since_ms, telling->until_ms,
+					  telling->reading.err));
+}
+
+void rg_tell_rest(struct rg_telling *telling, int64_t since_ms)
 {
 	struct rg_history *history = &telling->history;
 	struct rg_event event;
 	size_t count, i;
-	int r = ROGER_OK;
 
 	for (i = 0; i < telling->runs.count; i++)
 		rg_tell_run(telling, &telling->runs.items[i]);
 	count = history->count;
-	for (i = 0; i < count && r == ROGER_OK; i++) {
+	for (i = 0; i < count; i++) {
 		event = history->items[i];
 		if (!event.of)
 			continue;
-		r = look_for_ran(telling, &event, err);
+		look_for_ran(telling, &event);
 		history->items[i] = event;
 		keep_look(telling, &event);
 		keep_end(telling, &event);
 	}
-	for (i = 0; i < history->count && r == ROGER_OK; i++)
+	for (i = 0; i < history->count; i++)
 		if (history->items[i].of)
-			r = say_event(telling, &history->items[i], err);
-	if (r < 0)
-		return r;
+			say_event(telling, &history->items[i]);
 	if (history->count)
 		qsort(history->items, history->count, sizeof *history->items, compare_rows);
-	return rg_history_arrange(history, since_ms, telling->until_ms, err);
+	arrange_events(telling, since_ms);
 }
 
 /* Keep an event for the first message of each session, but not of the first event's session. */
-static int keep_sessions(struct rg_telling *telling, size_t count, struct roger_err *err)
+static void keep_sessions(struct rg_telling *telling, size_t count)
 {
 	struct rg_event event;
 	int64_t session = 0;
 	size_t i;
-	int r = ROGER_OK;
 
-	for (i = 0; i < count && r == ROGER_OK; i++) {
+	for (i = 0; i < count; i++) {
 		event = telling->history.items[i];
 		if (event.said.kind != ROGER_EVENT_SENT || event.before <= session)
 			continue;
@@ -445,31 +408,27 @@ static int keep_sessions(struct rg_telling *telling, size_t count, struct roger_
 			event.said.kind = ROGER_EVENT_SESSION;
 			event.said.seq = event.said.bytes = event.said.type = 0;
 			event.said.peer = event.said.key = RG_STR("");
-			r = say_event(telling, &event, err);
+			say_event(telling, &event);
 			rg_telling_keep(telling, event);
 		}
 		session = event.before;
 	}
-	return r;
 }
 
-int rg_tell_around(struct rg_telling *telling, struct roger_err *err)
+void rg_tell_around(struct rg_telling *telling)
 {
 	const struct rg_log_query damages = { .log = RG_LOG_DAMAGE };
 	struct rg_log_query cycles = { .log = RG_LOG_CYCLES };
-	struct rg_history *history = &telling->history;
+	const struct rg_history *history = &telling->history;
 	const size_t before = history->count;
-	int r;
 
 	if (!before)
-		return ROGER_OK;
+		return;
 	cycles.since_ms = history->items[0].said.at_ms;
 	cycles.until_ms = history->items[before - 1].said.at_ms + 1;
-	r = ask_events(telling, NULL, &cycles, err);
-	if (r == ROGER_OK)
-		r = keep_sessions(telling, before, err);
+	ask_events(telling, NULL, &cycles);
+	keep_sessions(telling, before);
 	rg_engine_note_rewrites(telling->roger->engine, true);
-	if (r == ROGER_OK)
-		r = ask_events(telling, NULL, &damages, err);
-	return r < 0 ? r : rg_history_arrange(history, cycles.since_ms, telling->until_ms, err);
+	ask_events(telling, NULL, &damages);
+	arrange_events(telling, cycles.since_ms);
 }

@@ -10,11 +10,11 @@
 #define RG_TELLING_H
 
 #include "base/table.h"
-#include "ops/runs/run_list.h"
-#include "facts/history.h"
+#include "ops/proof/reading.h"
 
 struct rg_telling {
-	struct roger *roger;
+	struct rg_reading reading;
+	struct roger *roger; /* of reading, like arena */
 	struct rg_arena *arena;
 	int64_t until_ms; /* 0: open */
 	int64_t limit;	  /* so many of an answer, the newest */
@@ -30,33 +30,30 @@ struct rg_telling {
 	} runs;
 };
 
-void rg_telling_init(struct rg_telling *telling, struct roger *roger, struct rg_arena *arena);
+void rg_telling_init(struct rg_telling *telling, struct roger *roger, struct rg_arena *arena,
+		     struct roger_err *err);
 void rg_telling_deinit(struct rg_telling *telling);
 
 /* Of living and archived messages that fit, and of those of these ids. */
-RG_CHECKED int rg_tell_messages(struct rg_telling *telling, struct rg_query query,
-				struct roger_err *err);
-RG_CHECKED int rg_tell_ids(struct rg_telling *telling, const struct roger_str *ids, size_t count,
-			   struct roger_err *err);
+void rg_tell_messages(struct rg_telling *telling, struct rg_query query);
+void rg_tell_ids(struct rg_telling *telling, struct roger_strs ids);
 
 /* Of entries that fit. */
-RG_CHECKED int rg_tell_entries(struct rg_telling *telling, struct rg_log_query query,
-			       struct roger_err *err);
+void rg_tell_entries(struct rg_telling *telling, struct rg_log_query query);
 
 /* Attempts and dead letters of the messages so far that have a key of another task. */
-RG_CHECKED int rg_tell_attempts(struct rg_telling *telling, struct roger_str task,
-				struct roger_err *err);
+void rg_tell_attempts(struct rg_telling *telling, struct roger_str task);
 
 /* The messages of the attempts so far. */
-RG_CHECKED int rg_tell_attempted(struct rg_telling *telling, struct roger_err *err);
+void rg_tell_attempted(struct rg_telling *telling);
 
 /* Who ran what, what time made true, and the words; then put all between since_ms and the end in
  * order. */
-RG_CHECKED int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err *err);
+void rg_tell_rest(struct rg_telling *telling, int64_t since_ms);
 
 /* What happened to all between the first and the last event: cycles, sessions; and damage, which is
  * noticed later, until the end. */
-RG_CHECKED int rg_tell_around(struct rg_telling *telling, struct roger_err *err);
+void rg_tell_around(struct rg_telling *telling);
 
 /* Was a claim or a reading the first look at a message, by the flags of its row?  Who only knows a
  * file takes nothing, and so looks at nothing: what its message's line says was written for it. */
@@ -65,15 +62,8 @@ bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to);
 /* One more event; texts are copied. */
 void rg_telling_keep(struct rg_telling *telling, struct rg_event event);
 
-/* All rows of the table of events that fit, in the arena: of messages in the order of the journal.
- */
-RG_CHECKED int rg_rows_load(struct roger *roger, const struct rg_log_query *query,
-			    struct rg_arena *arena, struct rg_history *ret_rows,
-			    struct roger_err *err);
-
 /* run_events.c: find the runs of which one of these members has the name. */
-RG_CHECKED int rg_tell_runs(struct rg_telling *telling, struct roger_str name, unsigned members,
-			    struct roger_err *err);
+void rg_tell_runs(struct rg_telling *telling, struct roger_str name, unsigned members);
 /* What happened to one of them; the messages that it names must be there. */
 void rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document);
 

@@ -107,35 +107,34 @@ static int64_t last_time(const struct roger_trace *trace, enum roger_step step,
 }
 
 /* Say why nobody has read a message yet: what its reader did, and how much is before it. */
-static int add_waiting(struct roger *roger, const struct roger_message *message,
-		       const struct roger_trace *trace, struct rg_arena *arena, struct rg_buf *out,
-		       struct roger_err *err)
+static void add_waiting(struct rg_reading *reading, const struct roger_message *message,
+			const struct roger_trace *trace, struct rg_buf *out)
 {
 	const int64_t now_ms = rg_clock_ms();
 	struct rg_query before = { .unread = true, .newest = true, .after = message->position };
+	struct roger *roger = reading->roger;
 	struct roger_agent agent = { 0 };
 	struct roger_retired_list retired;
 	int64_t unread, looked_ms;
-	int r;
 
-	r = rg_engine_retired(roger->engine, arena, &retired, err);
-	if (r < 0)
-		return r;
+	if (!rg_reading_got(reading, rg_engine_retired(roger->engine, reading->arena, &retired,
+						       reading->err)))
+		return;
 	agent.name = rg_retired_owner(&retired, message->to);
 	before.to = agent.name;
 	before.gets = !rg_retired_find(&retired, agent.name);
 	/* If another agent took the mailbox over, only looks of that agent count. */
 	looked_ms = last_time(trace, ROGER_STEP_LOOKED,
 			      rg_str_equal(agent.name, trace->to) ? RG_STR("") : agent.name);
-	r = rg_engine_last_looks(roger->engine, &agent, 1, err);
-	if (r == ROGER_OK)
-		r = rg_engine_count(roger->engine, &before, &unread, err);
-	if (r < 0)
-		return r;
+	if (!rg_reading_got(reading,
+			    rg_engine_last_looks(roger->engine, &agent, 1, reading->err)) ||
+	    !rg_reading_got(reading,
+			    rg_engine_count(roger->engine, &before, &unread, reading->err)))
+		return;
 	if (rg_message_claimed(message, now_ms, roger->workspace->config->lease_ms_max)) {
 		rg_buf_printf(out, ", %.*s has it", RG_STR_ARGS(message->claimed_by));
 		add_time(out, " until ", message->claimed_until_ms, now_ms);
-		return ROGER_OK;
+		return;
 	}
 	rg_buf_printf(out, ", %.*s", RG_STR_ARGS(agent.name));
 	if (!rg_str_equal(agent.name, message->to))
@@ -147,11 +146,10 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 	else
 		rg_buf_add_text(out, " has never looked");
 	rg_buf_printf(out, "; %lld unread before it", (long long)unread);
-	return ROGER_OK;
 }
 
-static int summarize_trace(struct roger *roger, const struct roger_message *message,
-			   struct roger_trace *trace, struct rg_arena *arena, struct roger_err *err)
+static void summarize_trace(struct rg_reading *reading, const struct roger_message *message,
+			    struct roger_trace *trace)
 {
 	static const struct {
 		enum roger_step step;
@@ -161,11 +159,10 @@ static int summarize_trace(struct roger *roger, const struct roger_message *mess
 		     { ROGER_STEP_ACKNOWLEDGED, ", acknowledged " },
 		     { ROGER_STEP_DEAD, ", given up " },
 		     { ROGER_STEP_ARCHIVED, ", archived " } };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
+	struct rg_buf out = { .maximum = 4096 };
 	const int64_t now_ms = rg_clock_ms();
 	int64_t at_ms, expired = 0;
 	size_t i;
-	int r = ROGER_OK;
 
 	add_time(&out, "stored ", message->created_at_ms, now_ms);
 	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -188,105 +185,92 @@ static int summarize_trace(struct roger *roger, const struct roger_message *mess
 	if (message->altered)
 		rg_buf_printf(&out, ", %s", rg_altered_names[message->altered]);
 	if (!message->read && !message->acked_at_ms && !message->archived_at_ms)
-		r = add_waiting(roger, message, trace, arena, &out, err);
-	trace->summary = rg_arena_take(arena, &out);
-	return r;
+		add_waiting(reading, message, trace, &out);
+	trace->summary = rg_arena_take(reading->arena, &out);
 }
 
-/* *ret_dead: whether the message has an open dead letter. */
-static int is_dead(struct roger *roger, const struct roger_message *message, struct rg_arena *arena,
-		   bool *ret_dead, struct roger_err *err)
+/* Has the message an open dead letter? */
+static bool is_dead(struct rg_reading *reading, const struct roger_message *message)
 {
 	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
 					    .message = message->id,
 					    .states = true };
-	struct rg_records found;
+	const struct rg_records found = rg_read_letters(reading, &query);
+	bool dead = false;
 	size_t i;
-	int r = rg_dead_letters_find(roger, &query, arena, &found, err);
 
-	*ret_dead = false;
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
-		*ret_dead |= rg_dead_letter_counts_as(&found.letters[i]) == ROGER_UNDELIVERED;
-	return r;
+	for (i = 0; i < found.count; i++)
+		dead |= rg_dead_letter_counts_as(&found.letters[i]) == ROGER_UNDELIVERED;
+	return dead;
 }
 
-static int trace_one(struct roger *roger, const struct roger_message *message,
-		     const struct rg_history *history, struct rg_arena *arena,
-		     struct roger_trace *trace, struct roger_err *err)
+static struct roger_trace trace_one(struct rg_reading *reading, const struct roger_message *message,
+				    const struct rg_history *history)
 {
-	struct roger_trace_step *steps = NULL, *place;
+	struct roger_trace trace = { .id = message->id,
+				     .from = message->from,
+				     .to = message->to,
+				     .issue = message->issue,
+				     .key = message->key,
+				     .seq = message->seq,
+				     .proved = message->proved,
+				     .altered = message->altered };
+	struct roger_trace_step one;
 	const struct rg_event *event;
 	enum roger_step step;
 	unsigned seen = 0;
-	bool dead = false;
-	size_t count = 0, i;
-	int r;
+	size_t i;
 
 	for (i = 0; i < history->count; i++) {
 		event = &history->items[i];
 		if (!step_of(event, message, &step))
 			continue;
-		place = rg_arena_push(arena, &steps, &count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		*place = (struct roger_trace_step){ .step = (int)step,
-						    .at_ms = event->flags & RG_ROW_UNDATED
-								     ? 0
-								     : event->said.at_ms,
-						    .who = event->said.actor,
-						    .words = event->said.words,
-						    .attempt = event->said.attempt,
-						    .file = event->said.file,
-						    .line = event->said.line,
-						    .byte = event->byte };
+		one = (struct roger_trace_step){ .step = (int)step,
+						 .at_ms = event->flags & RG_ROW_UNDATED
+								  ? 0
+								  : event->said.at_ms,
+						 .who = event->said.actor,
+						 .words = event->said.words,
+						 .attempt = event->said.attempt,
+						 .file = event->said.file,
+						 .line = event->said.line,
+						 .byte = event->byte };
+		(void)!rg_arena_append(reading->arena, &trace.steps.items, &trace.steps.count, &one,
+				       sizeof one);
 		/* Another program may have taken a reading back. */
 		if (step != ROGER_STEP_READ || message->read)
 			seen |= 1U << step;
 	}
-	r = seen & 1U << ROGER_STEP_DEAD ? is_dead(roger, message, arena, &dead, err) : ROGER_OK;
-	if (r < 0)
-		return r;
-	*trace = (struct roger_trace){ .id = message->id,
-				       .from = message->from,
-				       .to = message->to,
-				       .issue = message->issue,
-				       .key = message->key,
-				       .seq = message->seq,
-				       .proved = message->proved,
-				       .altered = message->altered,
-				       .reached = (int)reached_by(seen, dead),
-				       .steps = { steps, count } };
-	return ROGER_OK;
+	trace.reached =
+		(int)reached_by(seen, seen & 1U << ROGER_STEP_DEAD && is_dead(reading, message));
+	summarize_trace(reading, message, &trace);
+	return trace;
 }
 
 /* ------------------------------------------------------------- which messages -- */
 
 struct finding {
-	struct roger *roger;
+	struct rg_reading *reading;
 	struct rg_arena *arena;
 	struct rg_table known; /* hashes of the ids in items */
 	struct roger_message *items;
 	size_t count;
 };
 
-static int add_message(struct finding *finding, const struct roger_message *message,
-		       struct roger_err *err)
+static void add_message(struct finding *finding, const struct roger_message *message)
 {
-	bool fresh;
+	bool fresh = false;
+	const uint64_t hash = rg_hash(0, message->id.data, message->id.length);
 
-	if (!rg_table_put(&finding->known, rg_hash(0, message->id.data, message->id.length),
-			  &fresh))
-		return rg_fail_memory(err);
-	if (!fresh)
-		return ROGER_OK;
-	return rg_kept(rg_arena_append(finding->arena, &finding->items, &finding->count, message,
-				       sizeof *message),
-		       err);
+	if (!rg_table_put(&finding->known, hash, &fresh))
+		rg_reading_got(finding->reading, rg_fail_memory(finding->reading->err));
+	if (fresh)
+		(void)!rg_arena_append(finding->arena, &finding->items, &finding->count, message,
+				       sizeof *message);
 }
 
 /* Add a message and all others of its send, which were stored at the same time. */
-static int add_send(struct finding *finding, const struct roger_message *message,
-		    struct roger_err *err)
+static void add_send(struct finding *finding, const struct roger_message *message)
 {
 	const struct rg_query query = { .from = message->from,
 					.since_ms = message->created_at_ms,
@@ -294,111 +278,96 @@ static int add_send(struct finding *finding, const struct roger_message *message
 					.anywhere = true };
 	struct roger_message_list found = { 0 };
 	size_t i;
-	int r = add_message(finding, message, err);
 
-	if (r == ROGER_OK && message->seq)
-		r = rg_engine_find(finding->roger->engine, &query, finding->arena, &found, err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
+	add_message(finding, message);
+	if (message->seq)
+		found = rg_read_messages(finding->reading, &query);
+	for (i = 0; i < found.count; i++)
 		if (rg_message_same_send(message, &found.items[i]))
-			r = add_message(finding, &found.items[i], err);
-	return r;
+			add_message(finding, &found.items[i]);
 }
 
 /* Find messages by id, else by key, with all messages of their sends. */
-static int find_what(struct finding *finding, struct roger_str what, struct roger_str from,
-		     struct roger_err *err)
+static void find_what(struct finding *finding, struct roger_str what, struct roger_str from)
 {
+	const struct rg_query by_id = { .ids = &what, .id_count = 1, .anywhere = true };
 	const struct rg_query by_key = { .key = what, .from = from, .anywhere = true };
-	struct rg_engine *engine = finding->roger->engine;
-	struct roger_message_list found;
+	struct rg_reading *reading = finding->reading;
+	struct roger_message_list found = rg_read_messages(reading, &by_id);
 	size_t i;
-	int r;
 
-	r = rg_engine_find_ids(engine, &what, 1, finding->arena, &found, err);
-	if (r == ROGER_OK && !found.count)
-		r = rg_engine_find(engine, &by_key, finding->arena, &found, err);
-	if (r == ROGER_OK && !found.count)
-		return rg_fail_member(
-			err, ROGER_ENOENT, "ids",
+	if (reading->r == ROGER_OK && !found.count)
+		found = rg_read_messages(reading, &by_key);
+	if (reading->r == ROGER_OK && !found.count)
+		reading->r = rg_fail_member(
+			reading->err, ROGER_ENOENT, "ids",
 			"no message '%.*s', and none with that key; `roger list` shows "
 			"ids, `roger log sends` keys, also of what was not stored",
 			RG_STR_ARGS(what));
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
-		r = add_send(finding, &found.items[i], err);
-	return r;
+	for (i = 0; i < found.count; i++)
+		add_send(finding, &found.items[i]);
 }
 
 /* Tell the events of the messages, and when their recipients were woken. */
-static int tell_all(struct rg_telling *telling, const struct roger_message *messages, size_t count,
-		    struct roger_err *err)
+static void tell_all(struct rg_telling *telling, const struct roger_message *messages, size_t count)
 {
 	struct rg_log_query wakes = { .log = RG_LOG_ACTIVITY,
 				      .step = rg_note_step_name(RG_STEP_WAKE) };
 	struct roger_strs ids = { 0 };
 	size_t i;
-	int r;
 
 	for (i = 0; i < count; i++)
 		(void)!rg_arena_add(telling->arena, &ids, messages[i].id);
 	telling->steps = true;
-	r = rg_engine_bring_sends_up(telling->roger->engine, false, err);
-	if (r == ROGER_OK)
-		r = rg_tell_ids(telling, ids.items, ids.count, err);
-	if (r == ROGER_OK)
-		r = rg_tell_attempts(telling, RG_STR(""), err);
-	for (i = 0; i < count && r == ROGER_OK; i++) {
+	rg_reading_got(&telling->reading, rg_engine_bring_sends_up(telling->roger->engine, false,
+								   telling->reading.err));
+	rg_tell_ids(telling, ids);
+	rg_tell_attempts(telling, RG_STR(""));
+	for (i = 0; i < count; i++) {
 		wakes.owner = messages[i].to;
 		wakes.since_ms = messages[i].created_at_ms;
-		r = rg_tell_entries(telling, wakes, err);
+		rg_tell_entries(telling, wakes);
 	}
-	return r < 0 ? r : rg_tell_rest(telling, 0, err);
+	rg_tell_rest(telling, 0);
 }
 
-static int trace_all(struct finding *finding, struct rg_telling *telling,
-		     struct roger_trace_reply *reply, struct roger_err *err)
+static void trace_all(struct finding *finding, struct rg_telling *telling,
+		      struct roger_trace_reply *reply)
 {
 	struct roger_message *messages = finding->items;
-	struct roger *roger = finding->roger;
-	struct roger_trace *traces;
+	struct rg_reading *reading = finding->reading;
+	struct roger_trace trace;
 	size_t count = finding->count, i;
-	int r;
 
 	if (count)
 		qsort(messages, count, sizeof *messages, rg_message_place_order);
 	reply->more = count > TRACES_MAX;
 	if (count > TRACES_MAX)
 		count = TRACES_MAX;
-	traces = rg_arena_get(reply->memory, count * sizeof *traces);
-	if (!traces)
-		return rg_fail_memory(err);
-	r = rg_engine_mark_altered(roger->engine, messages, count, reply->memory, err);
-	if (r == ROGER_OK)
-		r = tell_all(telling, messages, count, err);
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		r = trace_one(roger, &messages[i], &telling->history, reply->memory, &traces[i],
-			      err);
-		if (r == ROGER_OK)
-			r = summarize_trace(roger, &messages[i], &traces[i], reply->memory, err);
+	rg_reading_got(reading, rg_engine_mark_altered(reading->roger->engine, messages, count,
+						       reply->memory, reading->err));
+	tell_all(telling, messages, count);
+	for (i = 0; i < count && reading->r == ROGER_OK; i++) {
+		trace = trace_one(reading, &messages[i], &telling->history);
+		(void)!rg_arena_append(reply->memory, &reply->traces.items, &reply->traces.count,
+				       &trace, sizeof trace);
 	}
-	reply->traces = (struct roger_trace_list){ traces, count };
-	return r;
 }
 
 int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request,
 		  struct roger_trace_reply *reply, struct roger_err *err)
 {
-	struct finding finding = { .roger = roger, .arena = reply->memory };
 	struct rg_telling telling;
+	struct finding finding = { .reading = &telling.reading, .arena = reply->memory };
 	size_t i;
-	int r = ROGER_OK;
 
 	rg_table_init(&finding.known, sizeof(uint64_t));
-	rg_telling_init(&telling, roger, reply->memory);
-	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)
-		r = find_what(&finding, request->ids.items[i], request->from, err);
-	if (r == ROGER_OK)
-		r = trace_all(&finding, &telling, reply, err);
+	rg_telling_init(&telling, roger, reply->memory, err);
+	for (i = 0; i < request->ids.count && telling.reading.r == ROGER_OK; i++)
+		find_what(&finding, request->ids.items[i], request->from);
+	if (telling.reading.r == ROGER_OK)
+		trace_all(&finding, &telling, reply);
 	rg_telling_deinit(&telling);
 	rg_table_deinit(&finding.known);
-	return r;
+	return telling.reading.r;
 }

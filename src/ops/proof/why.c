@@ -14,26 +14,24 @@ static void print_ago(const struct rg_causes *causes, int64_t at_ms, char span[3
 	rg_clock_print_span(causes->now_ms > at_ms ? causes->now_ms - at_ms : 0, span);
 }
 
-static int about_agent(struct asking *asking, struct roger_str name, struct roger_err *err)
+static void about_agent(struct asking *asking, struct roger_str name)
 {
 	struct rg_causes *causes = &asking->causes;
 	struct roger_why_reply *reply = asking->reply;
+	const struct rg_agent_mail *box = rg_causes_find_box(causes, name);
 	const struct roger_retired *retired = rg_retired_find(&causes->retired, name);
 	const struct roger_str heir =
 		retired ? rg_retired_heir(&causes->retired, name) : (struct roger_str){ "", 0 };
 	struct roger_agent agent = { .name = name, .received = 1 };
-	const struct rg_agent_mail *box;
 	char span[32];
-	int r = rg_causes_find_box(causes, name, &box, err);
 
-	if (r < 0)
-		return r;
 	reply->subject = ROGER_WHY_AGENT;
 	if (box) {
 		reply->words = rg_agent_mail_words(causes, box, SIZE_MAX);
 		reply->next = rg_agent_mail_next(causes, box);
 	} else {
-		r = rg_engine_last_looks(causes->roger->engine, &agent, 1, err);
+		rg_reading_got(&causes->reading, rg_engine_last_looks(causes->roger->engine, &agent,
+								      1, causes->reading.err));
 		print_ago(causes, agent.last_looked_at_ms, span);
 		reply->words = rg_arena_text(
 			causes->arena, "%.*s has no unread mail%s%s%s", RG_STR_ARGS(name),
@@ -41,30 +39,25 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 			agent.last_looked_at_ms ? span : "", agent.last_looked_at_ms ? " ago" : "");
 	}
 	if (!retired)
-		return r;
+		return;
 	print_ago(causes, retired->at_ms, span);
 	reply->words = rg_arena_text(
 		causes->arena, "%.*s; it retired %s ago%s%.*s%s%.*s%s", RG_STR_ARGS(reply->words),
 		span, retired->reason.length ? ": " : "", RG_STR_ARGS(retired->reason),
 		heir.length ? "; " : "", RG_STR_ARGS(heir), heir.length ? " gets its mail" : "");
-	return r;
 }
 
 /* Answer with what trace says of the message, and what is to be done for its recipient's mail. */
-static int about_message(struct asking *asking, const struct roger_trace *trace,
-			 struct roger_err *err)
+static void about_message(struct asking *asking, const struct roger_trace *trace)
 {
 	struct rg_causes *causes = &asking->causes;
 	struct roger_why_reply *reply = asking->reply;
-	const struct rg_agent_mail *box;
+	const struct rg_agent_mail *box =
+		rg_causes_find_box(causes, rg_retired_owner(&causes->retired, trace->to));
 	const bool waits = trace->reached != ROGER_STEP_READ &&
 			   trace->reached != ROGER_STEP_ACKNOWLEDGED &&
 			   trace->reached != ROGER_STEP_ARCHIVED;
-	int r = rg_causes_find_box(causes, rg_retired_owner(&causes->retired, trace->to), &box,
-				   err);
 
-	if (r < 0)
-		return r;
 	reply->subject = ROGER_WHY_MESSAGE;
 	reply->what = trace->id;
 	reply->words = rg_arena_text(
@@ -75,7 +68,6 @@ static int about_message(struct asking *asking, const struct roger_trace *trace,
 		waits && box && box->failed.length ? ")" : "");
 	if (waits && box)
 		reply->next = rg_agent_mail_next(causes, box);
-	return ROGER_OK;
 }
 
 /* Find the message that was meant, as trace knows it, in reply->traces. */
@@ -106,24 +98,25 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 	struct roger_trace_reply traces = { .memory = reply->memory };
 	const struct roger_str what = request->what;
 	struct roger_str text = { NULL, 0 };
-	int r;
+	int r = ROGER_OK;
 
 	reply->what = what;
-	r = rg_causes_find(&asking.causes, roger, &asking.now, err);
-	if (r == ROGER_OK && rg_name_valid(what))
+	rg_causes_find(&asking.causes, roger, &asking.now, err);
+	if (rg_name_valid(what))
 		r = rg_engine_run_find(roger->engine, what, reply->memory, &text, err);
-	if (r < 0)
-		return r;
+	if (r < 0 || asking.causes.reading.r < 0)
+		return r < 0 ? r : asking.causes.reading.r;
 	if (text.data) {
 		reply->subject = ROGER_WHY_RUN;
-		r = rg_causes_run(&asking.causes, what, &reply->words, &reply->next, err);
+		rg_causes_run(&asking.causes, what, &reply->words, &reply->next);
 	} else if (is_known(&asking.causes, what)) {
-		r = about_agent(&asking, what, err);
+		about_agent(&asking, what);
 	} else {
 		r = find_message(roger, request, &traces, err);
 	}
 	if (r == ROGER_OK && traces.traces.count)
-		r = about_message(&asking, &traces.traces.items[0], err);
+		about_message(&asking, &traces.traces.items[0]);
+	r = r < 0 ? r : asking.causes.reading.r;
 	if (r == ROGER_ENOENT)
 		return rg_fail_member(
 			err, ROGER_ENOENT, "what",

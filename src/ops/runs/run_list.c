@@ -484,6 +484,8 @@ int rg_run_list_load(struct roger *roger, struct rg_run_wish wish, struct rg_are
 	if (r == ROGER_OK && wish.readers && listing.loaded)
 		r = keep_rows(&listing, &list, err);
 	rg_table_deinit(&listing.places);
+	if (r == ROGER_OK)
+		r = rg_kept(!rg_arena_failed(arena), err);
 	if (r < 0)
 		return r;
 	qsort(list.documents, list.count, sizeof *list.documents, compare_runs);
