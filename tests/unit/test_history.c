@@ -176,7 +176,7 @@ static void figures_by_size_then_name(void **state)
 	*rg_counter_of(&counter, RG_STR("n42")) += 5;
 	*rg_counter_of(&counter, RG_STR("")) += 1;
 	figures = rg_counter_figures(&counter);
-	assert_false(rg_arena_failed(counter.arena));
+	assert_false(rg_arena_failed(counter.names.arena));
 	assert_int_equal(figures.count, 101);
 	assert_string_equal(figures.items[0].name.data, "n42");
 	assert_int_equal(figures.items[0].count, 15);
@@ -304,7 +304,7 @@ static void names_that_begin_alike(void **state)
 		for (i = 6; i >= 0; i--)
 			*rg_counter_of(&counter, rg_str(names[i])) += 2;
 	figures = rg_counter_figures(&counter);
-	assert_false(rg_arena_failed(counter.arena));
+	assert_false(rg_arena_failed(counter.names.arena));
 	assert_int_equal(figures.count, 7);
 	for (i = 0; i < 7; i++) {
 		assert_string_equal(figures.items[i].name.data, names[i]);
@@ -323,7 +323,7 @@ static void names_that_begin_alike(void **state)
 	}
 	assert_int_equal(counter.count, 3007);
 	figures = rg_counter_figures(&counter);
-	assert_false(rg_arena_failed(counter.arena));
+	assert_false(rg_arena_failed(counter.names.arena));
 	assert_int_equal(figures.count, 3007);
 	for (i = 1; i < 3007; i++)
 		assert_true(
@@ -341,7 +341,7 @@ static void no_figures(void **state)
 	struct roger_strs agents;
 
 	figures = rg_counter_figures(&counter);
-	assert_false(rg_arena_failed(counter.arena));
+	assert_false(rg_arena_failed(counter.names.arena));
 	assert_int_equal(figures.count, 0);
 	agents = rg_history_agents(&none, *state);
 	assert_int_equal(agents.count, 0);

@@ -67,7 +67,7 @@ static int keep_row(void *history_, const struct rg_event *row, struct roger_err
 	return ROGER_OK;
 }
 
-struct rg_history rg_read_rows(struct rg_reading *reading, const struct rg_row_query *query)
+struct rg_history rg_read_rows(struct rg_reading *reading, const struct rg_log_query *query)
 {
 	struct rg_history rows = { .arena = reading->arena };
 

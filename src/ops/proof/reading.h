@@ -29,7 +29,7 @@ struct rg_records rg_read_records(struct rg_reading *reading, const struct rg_lo
 struct rg_records rg_read_letters(struct rg_reading *reading, const struct rg_log_query *query);
 struct rg_log_entries rg_read_entries(struct rg_reading *reading, const struct rg_log_query *query);
 /* Rows of the table of events: of messages in the order of the journal. */
-struct rg_history rg_read_rows(struct rg_reading *reading, const struct rg_row_query *query);
+struct rg_history rg_read_rows(struct rg_reading *reading, const struct rg_log_query *query);
 struct rg_run_list rg_read_runs(struct rg_reading *reading, struct rg_run_wish wish);
 
 /* Add a copy of an event; that memory ran out, the history's arena remembers. */
