@@ -31,7 +31,7 @@ class Fault(Exception):
 
 
 class Block:
-    """An enum, a record, a request, a reply, a verb or a command: its head, and its lines."""
+    """An enum, a record, a request, a reply, options, a verb or a command: its head, and its lines."""
 
     def __init__(self, room, place, kind, name, rest):
         self.room, self.place, self.kind, self.name, self.rest = room, place, kind, name, rest
@@ -87,11 +87,11 @@ def read(path):
                 raise Fault(f"{place}: expected the head of a block, at the left edge")
             blocks[-1].lines.append((place, text))
             continue
-        head = re.match(r"(private )?(?:(enum|record|request|reply|verb|command) +([a-z0-9_]+)|(exits|settings))(.*)", text)
+        head = re.match(r"(private )?(?:(enum|record|request|reply|options|verb|command) +([a-z0-9_]+)|(exits|settings))(.*)", text)
         if not head:
-            raise Fault(f"{place}: expected enum, record, request, reply, verb or command and a name, exits or settings")
+            raise Fault(f"{place}: expected enum, record, request, reply, options, verb or command and a name, exits or settings")
         block = Block(path.name, place, head[2] or head[4], head[3] or head[4], head[5])
-        block.private = bool(head[1])
+        block.private = bool(head[1]) or block.kind == "options"
         blocks.append(block)
     return blocks
 
@@ -169,7 +169,7 @@ class Settings:
 
 
 class Record:
-    """A record, a request or a reply; a view has rows of another's struct."""
+    """A record, a request, a reply or options; a view has rows of another's struct."""
 
     def __init__(self, block):
         head = re.fullmatch(r'(?: "([^"]*)")?(?: = ([a-z_]+)(?:\(([a-z_ .*]*)\))?)?(?: file=(\w+))?(?:: (.*))?', block.rest)
@@ -199,6 +199,8 @@ class Verb:
             block.fail("expected: verb NAME(request) reply: what it does")
         self.block, self.name, self.summary, self.command = block, block.name, head[3], block.kind == "command"
         self.request, self.reply = (head[1] or "empty"), head[2]
+        self.options = Block(block.room, block.place, "options", block.name, "")
+        self.options.private = True
         self.examples, self.flags, self.tool, self.loses, self.errors, self.places = [], [], "", "", [], {}
         for place, text in block.lines:
             if text.startswith("$ "):
@@ -208,13 +210,15 @@ class Verb:
                 self.places.update(dict.fromkeys(text.split()[1:], place))
             elif text.startswith("loses "):
                 self.loses = text[6:]
+            elif text.startswith("option "):
+                self.options.lines.append((place, text[7:]))
             elif text.startswith("tool "):
                 self.tool = text[5:]
             elif re.match(r"fails [A-Z]+: ", text):
                 self.errors.append(tuple(text[6:].split(": ", 1)))
                 self.places[self.errors[-1][0]] = place
             else:
-                block.fail("expected: $ example, is FLAGS, tool WORDS, loses WORDS, or fails CODE: why", place)
+                block.fail("expected: $ example, option, is FLAGS, tool WORDS, loses WORDS, or fails CODE: why", place)
 
 
 class House:
@@ -238,6 +242,10 @@ class House:
                     block.fail(f"there is a {block.kind} '{key}' already, at {home[key].block.place}")
                 home[key] = thing
                 self.order.append(thing)
+                if isinstance(thing, Verb) and thing.options.lines:
+                    options = Record(thing.options)
+                    self.records[options.id] = options
+                    self.order.append(options)
         for record in self.records.values():
             self.resolve(record)
         for verb in self.verbs.values():
@@ -266,8 +274,10 @@ class House:
             if word not in self.flags and word not in ("inside", "content"):
                 record.block.fail(f"{row.name}: no word '{word}'", row.place)
         for word in row.given:
-            if word not in ("file", "c", "was", "most"):
-                record.block.fail(f"{row.name}: expected file=, c=, was= or most=, not {word}=", row.place)
+            if word not in ("file", "c", "was", "most", "value"):
+                record.block.fail(f"{row.name}: expected file=, c=, was=, most= or value=, not {word}=", row.place)
+        if record.kind == "options" and row.kind not in ("text", "bool"):
+            record.block.fail(f"{row.name}: an option is text or bool", row.place)
         if row.kind.startswith("`"):
             if not row.inside:
                 record.block.fail(f"{row.name}: a type of C is for members that are inside", row.place)
@@ -373,7 +383,8 @@ class House:
         file = row.given.get("file") or (camel(row.name) if record.camel and row.kind != "members" else name)
         was = quote(row.given["was"]) if "was" in row.given else "NULL"
         file = quote(file) if file != name else "NULL"
-        return f"\t{{ {quote(name)}, ROGER_{kind}, offsetof(struct {record.struct}, {row.member}), {flags}, {names}, {of},\n\t  {quote(row.help)}, {file}, {was}, {row.given.get('most', 0)} }},"
+        value = quote(row.given["value"]) if "value" in row.given else "NULL"
+        return f"\t{{ {quote(name)}, ROGER_{kind}, offsetof(struct {record.struct}, {row.member}), {flags}, {names}, {of},\n\t  {quote(row.help)}, {file}, {was}, {row.given.get('most', 0)}, {value} }},"
 
     def tables(self, rooms, header, includes):
         """The source of some rooms: names, records, verbs."""

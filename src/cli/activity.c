@@ -81,19 +81,14 @@ static void print_bad_lines(const struct roger_bad_line_list *lines)
 
 /* ------------------------------------------------------------------- log -- */
 
-static const struct cli_option log_options[] = {
-	{ "import", "FILE", "take in entries that another tool wrote; - reads standard input" },
-	{ "dry-run", NULL, "with --import: check everything, write nothing" },
-	{ 0 },
-};
-
 static int run_import(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_log_request *given = run->request;
-	struct roger_log_import_request request = { .dry_run = cli_given(run, "dry-run") };
+	const struct rg_log_options *options = run->options;
+	struct roger_log_import_request request = { .dry_run = options->dry_run };
 	RG_CLEANUP(roger_reply_free) struct roger_log_import_reply reply = { 0 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	const char *path = cli_value(run, "import").data;
+	const char *path = options->import.data;
 	int r;
 
 	if (given->task.length || given->entry.length)
@@ -114,7 +109,7 @@ static int run_import(struct cli_run *run, struct roger_err *err)
 	if (run->form == CLI_HUMAN && !run->quiet)
 		cli_say("%d entr%s imported%s, %d bad line%p\n", reply.imported,
 			reply.imported == 1 ? "y" : "ies",
-			cli_given(run, "dry-run") ? " (dry run: nothing stored)" : "", reply.bad);
+			options->dry_run ? " (dry run: nothing stored)" : "", reply.bad);
 	return ROGER_OK;
 }
 
@@ -125,12 +120,13 @@ static void print_logged(const struct cli_run *run)
 
 static int run_log(struct cli_run *run, struct roger_err *err)
 {
+	const struct rg_log_options *options = run->options;
 	struct roger_log_request *request = run->request;
 	int r;
 
-	if (cli_given(run, "import"))
+	if (options->import.data)
 		return run_import(run, err);
-	if (cli_given(run, "dry-run"))
+	if (options->dry_run)
 		return rg_fail(err, ROGER_EUSAGE, 0, "--dry-run needs --import");
 	if (!rg_str_is(request->task, "-"))
 		return cli_call(run, err);
@@ -145,7 +141,7 @@ static int run_log(struct cli_run *run, struct roger_err *err)
 
 extern const struct cli_command cli_activity;
 CLI_COMMAND(log, "log", .paged = true, .summary = "show the activity log, or write an entry",
-	    .options = log_options, .else_is = &cli_activity, .run = run_log,
+	    .options = &rg_log_options_record, .else_is = &cli_activity, .run = run_log,
 	    .print = print_logged);
 
 /* -------------------------------------------------------------- activity -- */
@@ -310,7 +306,7 @@ static int run_activity(struct cli_run *run, struct roger_err *err)
 	struct listing listing = { .run = run, .lines = { .maximum = SIZE_MAX } };
 	int r;
 
-	if (cli_given(run, "follow"))
+	if (((const struct rg_activity_options *)run->options)->follow)
 		return follow_log(run, err);
 	do {
 		left = wanted - listing.printed;
@@ -326,7 +322,5 @@ static int run_activity(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-static const struct cli_option options[] = { CLI_FOLLOW, { 0 } };
-
-CLI_COMMAND(activity, "log activity", .verb = "activity", .paged = true, .options = options,
-	    .run = run_activity);
+CLI_COMMAND(activity, "log activity", .verb = "activity", .paged = true,
+	    .options = &rg_activity_options_record, .run = run_activity);

@@ -128,15 +128,16 @@ static int bridge_on(struct cli_run *run, struct roger_err *err)
 
 static int run_bridge(struct cli_run *run, struct roger_err *err)
 {
+	const bool once = ((const struct rg_bridge_options *)run->options)->once;
 	const struct roger_bridge_request *request = run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_bridge_reply reply = { 0 };
 	int r;
 
-	if (cli_given(run, "once") && request->timeout_ms)
+	if (once && request->timeout_ms)
 		return rg_fail_member(err, ROGER_EUSAGE, "wait",
 				      "wait: expected without --once, which does not wait; --wait "
 				      "alone ends when something came, or after this long");
-	if (!cli_given(run, "once") && !request->timeout_ms)
+	if (!once && !request->timeout_ms)
 		return bridge_on(run, err);
 	cli_stop_catch(run);
 	r = roger_bridge(run->roger, request, &reply, err);
@@ -147,12 +148,7 @@ static int run_bridge(struct cli_run *run, struct roger_err *err)
 	return failure_of(&reply, err);
 }
 
-static const struct cli_option bridge_options[] = {
-	{ "once", NULL, "look once at everything, then end" },
-	{ 0 },
-};
-
-CLI_COMMAND(bridge, "bridge", .options = bridge_options, .run = run_bridge);
+CLI_COMMAND(bridge, "bridge", .options = &rg_bridge_options_record, .run = run_bridge);
 
 /* -------------------------------------------------------------- ingest -- */
 
@@ -160,7 +156,7 @@ CLI_COMMAND(bridge, "bridge", .options = bridge_options, .run = run_bridge);
 static int prepare_ingest(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_ingest_request *request = run->request;
-	const struct roger_str file = cli_value(run, "file");
+	const struct roger_str file = ((const struct rg_ingest_options *)run->options)->file;
 
 	if (request->text.length && file.data)
 		return rg_fail(err, ROGER_EUSAGE, 0, "give --text or --file, not both");
@@ -198,10 +194,5 @@ static int run_ingest(struct cli_run *run, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static const struct cli_option ingest_options[] = {
-	{ "file", "FILE", "read the text from here (default: standard input)" },
-	{ 0 },
-};
-
-CLI_COMMAND(ingest, "bridge ingest", .verb = "ingest", .options = ingest_options,
+CLI_COMMAND(ingest, "bridge ingest", .verb = "ingest", .options = &rg_ingest_options_record,
 	    .prepare = prepare_ingest, .run = run_ingest);

@@ -19,13 +19,6 @@
 
 enum cli_form { CLI_HUMAN, CLI_JSON, CLI_JSONL };
 
-/* An option that is not a member of the request. */
-struct cli_option {
-	const char *name;  /* without dashes */
-	const char *value; /* what it takes, for help; NULL: nothing */
-	const char *help;
-};
-
 /* The umask for files of other programs; roger's own are private. */
 extern mode_t cli_file_mask;
 
@@ -37,14 +30,13 @@ struct cli_run {
 	enum cli_form form;
 	bool quiet;
 	bool no_pager;
-	struct roger_str member;  /* print this member of the answer alone; "": all */
-	void *request;		  /* the verb's request, as parsed */
-	const void *reply;	  /* the reply that is printed */
-	int exit;		  /* the exit status if the run does not fail */
-	struct roger_strs words;  /* words of the command line that are not options */
-	struct roger_str *values; /* values of command->options, in their order */
-	bool *given;
-	struct roger *roger;		/* open, unless the verb needs none */
+	struct roger_str member; /* print this member of the answer alone; "": all */
+	void *request;		 /* the verb's request, as parsed */
+	const void *reply;	 /* the reply that is printed */
+	int exit;		 /* the exit status if the run does not fail */
+	struct roger_strs words; /* words of the command line that are not options */
+	void *options;	     /* rg_NAME_options, if the command has such; without data: not given */
+	struct roger *roger; /* open, unless the verb needs none */
 	const struct cli_old_name *old; /* the old name that was typed; NULL: none */
 	char **argv;			/* of the program: its name, the command's, the rest */
 };
@@ -54,7 +46,7 @@ struct cli_command {
 	const char *verb; /* NULL: the verb has the command's name */
 	/* Describes a command that calls no verb, and has a run below; NULL: it calls one. */
 	const struct roger_op *own;
-	const struct cli_option *options; /* ends with a nameless one; may be NULL */
+	const struct roger_record *options; /* those that are no members of the request, or NULL */
 	const char *words;   /* words that may follow: "new" sets the field of that name */
 	const char *summary; /* for a command without a verb */
 	const char *examples;
@@ -97,6 +89,9 @@ extern const struct cli_group cli_groups[]; /* ends with a nameless one */
 /* Find the group of a command; NULL: it is in none. */
 const struct cli_group *cli_group_of(const struct cli_command *command);
 
+/* Is this how the name of a verb or member is typed: "dead-letters" for dead_letters? */
+bool cli_is_typed(struct roger_str word, const char *name);
+
 /* Find the command that the words begin with, and how many are its name; NULL: none. */
 const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_count);
 
@@ -123,10 +118,6 @@ const struct roger_record *cli_item_record(const char *verb);
 
 /* A prepare function: --workspace names the folder that the verb is about, its path or from. */
 RG_CHECKED int cli_take_folder(struct cli_run *run, struct roger_err *err);
-
-/* The value of an option of command->options; NULL data: not given. */
-struct roger_str cli_value(const struct cli_run *run, const char *option);
-bool cli_given(const struct cli_run *run, const char *option);
 
 /* Print a reply by its fields, as --json or --jsonl want it. */
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
@@ -181,17 +172,15 @@ void cli_add_damage(const struct roger *roger, struct rg_buf *out);
 /* Print the damage as a line for an agent, which asks it to tell a person. */
 void cli_print_damage(FILE *to, const struct roger *roger);
 
-/* Options of every command; ends with a nameless one. */
-extern const struct cli_option cli_common_options[];
-
-/* Find an option by name, else NULL; options may be NULL. */
-const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name);
+/* Iterate over the options and places of a command, but for those of every command: start with
+ * *i = 0; NULL: there are no more. */
+const struct roger_field *cli_next_option(const struct cli_command *command, size_t *i);
 
 /* The name of a field with blanks, or dashes, in place of underscores; its name as an option. */
 struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64]);
 void cli_option_name(const struct roger_field *field, char to[64]);
 
-/* The field of a request for this option, else NULL. */
+/* The field of a request, or of options (may be NULL), for this option; else NULL. */
 const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name);
 
 /*
@@ -244,11 +233,6 @@ struct cli_follow {
 RG_CHECKED int cli_follow_begin(struct cli_follow *follow, const struct cli_run *run,
 				int64_t look_ms, struct roger_err *err);
 bool cli_follow_wait(struct cli_follow *follow, bool *ret_stored);
-#define CLI_FOLLOW                                                                                 \
-	{                                                                                          \
-		"follow", NULL,                                                                    \
-			"-f: show the last ones, or --limit, then each new one as it comes"        \
-	}
 enum { CLI_FOLLOW_LAST = 10 }; /* shown first, unless --limit says otherwise */
 
 /* help.c */
@@ -271,10 +255,6 @@ enum cli_style cli_run_style(int status);
 
 /* parse.c: is the word in a list such as "new|show"?  words may be NULL. */
 bool cli_is_one_of(const char *words, struct roger_str word);
-/* Can an option or a place give this field?  Not a list of records, nor the one that says that a
- * person asks, nor one of the command's words. */
-bool cli_is_said(const struct cli_command *command, const struct roger_field *field);
-
 /* The value that an option of a command takes; "": the option takes none; NULL: no such option. */
 const char *cli_takes(const struct cli_command *command, struct roger_str name);
 

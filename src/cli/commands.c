@@ -62,15 +62,14 @@ const struct cli_command *cli_next_command(size_t *i)
 	return NULL;
 }
 
-/* "dead-letters" is the verb dead_letters. */
-static bool is_verb(struct roger_str name, const char *verb)
+bool cli_is_typed(struct roger_str word, const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < name.length && verb[i]; i++)
-		if (name.data[i] != verb[i] && !(name.data[i] == '-' && verb[i] == '_'))
+	for (i = 0; i < word.length && name[i]; i++)
+		if (word.data[i] != (name[i] == '_' ? '-' : name[i]))
 			return false;
-	return i == name.length && !verb[i];
+	return i == word.length && !name[i];
 }
 
 const struct cli_command *cli_find_command(struct roger_str name)
@@ -82,7 +81,7 @@ const struct cli_command *cli_find_command(struct roger_str name)
 		if (rg_str_is(name, own[i]->name))
 			return own[i];
 	for (i = 0; i < ROGER_VERB_COUNT; i++) {
-		if (!is_verb(name, roger_ops()[i]->name))
+		if (!cli_is_typed(name, roger_ops()[i]->name))
 			continue;
 		command = of_verb(i);
 		return rg_str_is(name, command->name) && !(roger_ops()[i]->flags & ROGER_NO_COMMAND)

@@ -16,6 +16,7 @@
 static int run_help(struct cli_run *run, struct roger_err *err)
 {
 	const struct rg_command_words_request *request = run->request;
+	const struct rg_help_options *options = run->options;
 	const struct cli_old_name *old = cli_old_name(request->words);
 	const struct cli_command *command = old ? cli_find_command(rg_str(old->told)) : NULL;
 	size_t count;
@@ -29,16 +30,11 @@ static int run_help(struct cli_run *run, struct roger_err *err)
 	if (command)
 		cli_print_command_help(cli_out, command);
 	else
-		cli_print_help(cli_out, cli_given(run, "all"));
+		cli_print_help(cli_out, options->all);
 	return ROGER_OK;
 }
 
-static const struct cli_option help_options[] = {
-	{ "all", NULL, "every command, also those for scripts, hooks and rare cases" },
-	{ 0 },
-};
-
-CLI_COMMAND(help, "help", .paged = true, .own = &rg_op_help, .options = help_options,
+CLI_COMMAND(help, "help", .paged = true, .own = &rg_op_help, .options = &rg_help_options_record,
 	    .run = run_help);
 
 /* ----------------------------------------------------------- completion -- */
@@ -114,29 +110,23 @@ static void offer_word(const struct completing *completing, struct roger_str tex
 	offer_about((void *)(uintptr_t)completing, text, RG_STR(""));
 }
 
-static void offer_dashed(struct completing *completing, const char *name, const char *help)
+static void offer_option(struct completing *completing, const struct roger_field *field)
 {
-	char text[80];
+	char name[64], text[80];
 
+	cli_option_name(field, name);
 	snprintf(text, sizeof text, "--%s", name);
-	offer_about(completing, rg_str(text), rg_str(help));
+	if (!(field->flags & ROGER_SELF))
+		offer_about(completing, rg_str(text), rg_str(field->help));
 }
 
-/* Offer the options of a command; NULL: those of every command. */
 static void offer_options(struct completing *completing, const struct cli_command *command)
 {
-	const struct cli_option *option = command ? command->options : cli_common_options;
 	const struct roger_field *field;
-	char name[64];
+	size_t i = 0;
 
-	for (field = command ? cli_op(command)->request->fields : NULL; field && field->name;
-	     field++) {
-		cli_option_name(field, name);
-		if (cli_is_said(command, field) && !(field->flags & ROGER_SELF))
-			offer_dashed(completing, name, field->help);
-	}
-	for (; option && option->name; option++)
-		offer_dashed(completing, option->name, option->help);
+	while (command && (field = cli_next_option(command, &i)))
+		offer_option(completing, field);
 }
 
 void cli_each_name(struct roger *roger, const char *verb, const void *request, const char *member,
@@ -344,17 +334,18 @@ static void read_words(struct completing *completing)
 
 static void answer_completion(struct completing *completing)
 {
+	const struct roger_field *field = rg_common_options_record.fields;
 	const struct cli_command *command;
 	size_t i = 0;
 
 	if (completing->option.length) {
 		offer_value_of_option(completing);
 	} else if (completing->last.length && completing->last.data[0] == '-') {
-		if (completing->command)
-			offer_options(completing, completing->command);
-		if (completing->command && completing->command->else_is)
-			offer_options(completing, completing->command->else_is);
-		offer_options(completing, NULL);
+		offer_options(completing, completing->command);
+		offer_options(completing,
+			      completing->command ? completing->command->else_is : NULL);
+		for (; field->name; field++)
+			offer_option(completing, field);
 	} else if (completing->command == &cli_completion) {
 		offer_names(completing, (const char *const[]){ "bash", "zsh", "fish", NULL });
 	} else if (!completing->command || completing->command == &cli_help) {

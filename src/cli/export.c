@@ -18,6 +18,7 @@ extern const char cli_page_before[], cli_page_after[];
 
 struct page {
 	struct cli_run *run;
+	const struct rg_export_options *options;
 	const struct roger_timeline_reply *timeline;
 	struct cli_told_list told;
 	struct roger_seal_reply seal; /* version 0: none */
@@ -28,8 +29,8 @@ struct page {
 
 static int read_seal(struct page *page, struct roger_err *err)
 {
-	struct roger_verify_request request = { .seal = cli_value(page->run, "seal"),
-						.key = cli_value(page->run, "key") };
+	struct roger_verify_request request = { .seal = page->options->seal,
+						.key = page->options->key };
 	struct rg_arena *arena = page->run->arena;
 	struct roger_str citation;
 	size_t i;
@@ -119,7 +120,7 @@ static int write_page(struct page *page, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-	struct roger_str file = cli_value(page->run, "out");
+	struct roger_str file = page->options->out;
 
 	add_data(page, &json);
 	add_page(&out, rg_buf_str(&json));
@@ -136,10 +137,10 @@ static int run_export(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_timeline_request *request = run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_timeline_reply timeline = { 0 };
-	struct page page = { .run = run, .timeline = &timeline };
+	struct page page = { .run = run, .options = run->options, .timeline = &timeline };
 	int r;
 
-	if (!cli_given(run, "html") || run->form != CLI_HUMAN)
+	if (!page.options->html || run->form != CLI_HUMAN)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "--html is required: export writes pages only; for data use `roger "
 			       "timeline --json`");
@@ -160,12 +161,5 @@ static int run_export(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-static const struct cli_option options[] = {
-	{ "html", NULL, "as one page, to attach to a pull request" },
-	{ "seal", "FILE", "with the proof of its lines by this seal" },
-	{ "key", "FILE", "public key that must have signed it (default seal.pub)" },
-	{ "out", "FILE", "write it there, into a file that is not there yet" },
-	{ 0 },
-};
-
-CLI_COMMAND(export, "export", .own = &rg_op_export, .options = options, .run = run_export);
+CLI_COMMAND(export, "export", .own = &rg_op_export, .options = &rg_export_options_record,
+	    .run = run_export);

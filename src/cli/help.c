@@ -109,20 +109,8 @@ void cli_print_help(FILE *to, bool all)
 		      "commands: also claim, top, ui, report, log, archive and doctor.");
 }
 
-/* Words for the values of text fields with these names. */
-static const char *const kinds_of_text[][2] = {
-	{ "after", "ID" },	   { "reply_to", "ID" },
-	{ "task", "TASK" },	   { "verb", "VERB" },
-	{ "cycle", "CYCLE" },	   { "key", "KEY" },
-	{ "to", "NAME" },	   { "child", "NAME" },
-	{ "expected_by", "TIME" }, { "result_file", "FILE" },
-	{ "seal", "FILE" },	   { "socket", "FILE" },
-	{ "listen", "ADDRESS" },   { "behind_proxy", "HOST" },
-	{ "accept", "SHA256" },	   { "cite", "FILE:LINE" },
-	{ "exit", "N" },
-};
-
-/* Name the value of a field: by its kind, or for a word of a list by the field's own name. */
+/* Name the value of a field: as verbs/ has it, by its kind, or for a word of a list by the field's
+ * own name. */
 void cli_value_word(const struct roger_field *field, char to[64])
 {
 	static const char words[] = "TEXT";
@@ -136,22 +124,13 @@ void cli_value_word(const struct roger_field *field, char to[64])
 
 	if (text == words && field->flags & (ROGER_ID | ROGER_SOUGHT))
 		text = "ID";
-	for (i = 0; text == words && i < sizeof kinds_of_text / sizeof *kinds_of_text; i++)
-		if (strcmp(field->name, kinds_of_text[i][0]) == 0)
-			text = kinds_of_text[i][1];
 	if (field->flags & ROGER_KEY)
 		text = "KEY";
+	if (field->value)
+		text = field->value;
 	snprintf(to, 64, "%s", text ? text : "");
 	for (i = 0; to[i]; i++)
 		to[i] = (char)toupper((unsigned char)to[i]);
-}
-
-static void print_option(FILE *to, const char *name, const char *value, const char *help)
-{
-	char text[144];
-
-	snprintf(text, sizeof text, "--%s%s%s", name, *value ? " " : "", value);
-	print_entry(to, text, OPTION_COLUMN, help);
 }
 
 void cli_print_usage(FILE *to, const struct cli_command *command)
@@ -169,19 +148,19 @@ void cli_print_usage(FILE *to, const struct cli_command *command)
 
 static void print_options(FILE *to, const struct cli_command *command)
 {
-	const struct cli_option *option;
 	const struct roger_field *field;
-	char name[64], value[64];
+	char name[64], value[64], text[144];
+	size_t i = 0;
 
-	for (field = cli_op(command)->request->fields; field->name; field++) {
-		if (!cli_is_said(command, field) || field->flags & ROGER_PLACE)
+	while ((field = cli_next_option(command, &i))) {
+		if (field->flags & ROGER_PLACE)
 			continue;
 		cli_option_name(field, name);
 		cli_value_word(field, value);
-		print_option(to, field->flags & ROGER_SELF ? "as" : name, value, field->help);
+		snprintf(text, sizeof text, "--%s%s%s", field->flags & ROGER_SELF ? "as" : name,
+			 *value ? " " : "", value);
+		print_entry(to, text, OPTION_COLUMN, field->help);
 	}
-	for (option = command->options; option && option->name; option++)
-		print_option(to, option->name, option->value ? option->value : "", option->help);
 }
 
 /* Print the commands of two words that begin with this one. */

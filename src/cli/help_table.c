@@ -5,13 +5,6 @@
 
 /* ---------------------------------------------------------------- filling -- */
 
-static bool add_option(struct rg_help_reply *table, struct rg_option_list *options,
-		       struct rg_option option)
-{
-	return rg_arena_append(table->memory, &options->items, &options->count, &option,
-			       sizeof option);
-}
-
 /* Add the parts of a string that the character separates. */
 static bool add_parts(struct rg_arena *arena, struct roger_strs *list, const char *texts,
 		      char between)
@@ -27,25 +20,12 @@ static bool add_parts(struct rg_arena *arena, struct roger_strs *list, const cha
 	return added;
 }
 
-/* Add options that are no members of a request: they only say whether they have a value. */
-static bool add_own(struct rg_help_reply *table, struct rg_option_list *options,
-		    const struct cli_option *own)
+/* request: the one that the field may be a member of; NULL: of none. */
+static bool add_option(struct rg_help_reply *table, struct rg_option_list *options,
+		       const struct roger_record *request, const struct roger_field *field)
 {
-	for (; own && own->name; own++)
-		if (!add_option(table, options,
-				(struct rg_option){ .name = rg_str(own->name),
-						    .kind = own->value ? RG_OPTION_TEXT
-								       : RG_OPTION_FLAG,
-						    .value = rg_str(own->value ? own->value : ""),
-						    .help = rg_str(own->help) }))
-			return false;
-	return true;
-}
-
-static bool add_field(struct rg_help_reply *table, struct rg_option_list *options,
-		      const struct roger_field *field)
-{
-	struct rg_option option = { .member = rg_str(field->name),
+	const bool own = !request || cli_member(request, rg_str(field->name)) != field;
+	struct rg_option option = { .member = rg_str(own ? "" : field->name),
 				    .kind = (int)field->kind + 1, /* unset comes first */
 				    .place = field->flags & ROGER_PLACE,
 				    .required = field->flags & ROGER_REQUIRED,
@@ -62,7 +42,8 @@ static bool add_field(struct rg_help_reply *table, struct rg_option_list *option
 	return rg_arena_copy(table->memory, rg_str(field->flags & ROGER_SELF ? "as" : name),
 			     &option.name) &&
 	       rg_arena_copy(table->memory, rg_str(value), &option.value) &&
-	       add_option(table, options, option);
+	       rg_arena_append(table->memory, &options->items, &options->count, &option,
+			       sizeof option);
 }
 
 static bool add_entry(struct rg_help_reply *table, const struct cli_command *command)
@@ -74,6 +55,7 @@ static bool add_entry(struct rg_help_reply *table, const struct cli_command *com
 	const struct cli_group *group = cli_group_of(command);
 	const struct roger_field *field;
 	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
+	size_t i = 0;
 	bool added;
 
 	if (!entry)
@@ -92,20 +74,19 @@ static bool add_entry(struct rg_help_reply *table, const struct cli_command *com
 	added = cli_page_end(&page) &&
 		rg_arena_copy(table->memory, (struct roger_str){ page.text, page.length },
 			      &entry->usage);
-	for (field = cli_op(command)->request->fields; field->name && added; field++)
-		if (cli_is_said(command, field))
-			added = add_field(table, &entry->options, field);
+	while (added && (field = cli_next_option(command, &i)))
+		added = add_option(table, &entry->options, op->request, field);
 	return added &&
 	       add_parts(table->memory, &entry->examples, examples ? examples : "", '\n') &&
 	       add_parts(table->memory, &entry->errors, op->errors ? op->errors : "", '\n') &&
-	       add_parts(table->memory, &entry->words, command->words ? command->words : "", '|') &&
-	       add_own(table, &entry->options, command->options);
+	       add_parts(table->memory, &entry->words, command->words ? command->words : "", '|');
 }
 
 int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
 			 struct roger_err *err)
 {
 	struct rg_help_reply table = { .memory = run->arena };
+	const struct roger_field *field = rg_common_options_record.fields;
 	const struct cli_command *command;
 	bool added = !only || add_entry(&table, only);
 	const struct rg_exit *row;
@@ -121,7 +102,9 @@ int cli_print_help_table(const struct cli_run *run, const struct cli_command *on
 		added = rg_arena_append(run->arena, &table.exits.items, &table.exits.count, &status,
 					sizeof status);
 	}
-	if (!added || !add_own(&table, &table.options, cli_common_options))
+	for (; added && field->name; field++)
+		added = add_option(&table, &table.options, NULL, field);
+	if (!added)
 		return rg_fail_memory(err);
 	cli_print_reply(run, &rg_help_reply_record, &table);
 	return ROGER_OK;

@@ -183,6 +183,7 @@ static int follow_list(struct cli_run *run, struct roger_err *err)
 
 static int run_list(struct cli_run *run, struct roger_err *err)
 {
+	const struct rg_list_options *options = run->options;
 	struct roger_list_request *request = run->request;
 	/* On a terminal the newest messages are first, unless --after continues a list. */
 	const bool shown = cli_screen_folds() && run->form == CLI_HUMAN && !request->after.length;
@@ -193,9 +194,9 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 	int64_t left;
 	int r;
 
-	if (cli_given(run, "count"))
+	if (options->count)
 		return print_count(run, err);
-	if (cli_given(run, "follow"))
+	if (options->follow)
 		return follow_list(run, err);
 	request->newest |= shown;
 	/* A page has at most RG_PAGE_MAX messages; a larger limit, or none, needs several pages. */
@@ -215,10 +216,5 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static const struct cli_option options[] = {
-	{ "count", NULL, "only how many there are" },
-	CLI_FOLLOW,
-	{ 0 },
-};
-
-CLI_COMMAND(list, "list", .paged = true, .options = options, .joined = true, .run = run_list);
+CLI_COMMAND(list, "list", .paged = true, .options = &rg_list_options_record, .joined = true,
+	    .run = run_list);

@@ -365,7 +365,7 @@ static int run_show(struct cli_run *run, struct roger_err *err)
 	struct roger_messages_reply reply;
 	int r;
 
-	if (!cli_given(run, "thread"))
+	if (!((const struct rg_show_options *)run->options)->thread)
 		return cli_call(run, err);
 	if (request->ids.count != 1)
 		return rg_fail(err, ROGER_EUSAGE, 0, "--thread takes the id of one message");
@@ -376,10 +376,5 @@ static int run_show(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-static const struct cli_option show_options[] = {
-	{ "thread", NULL, "the whole thread of a message: what it answers, and all answers" },
-	{ 0 },
-};
-
-CLI_COMMAND(show, "show", .paged = true, .options = show_options, .run = run_show,
+CLI_COMMAND(show, "show", .paged = true, .options = &rg_show_options_record, .run = run_show,
 	    .print = print_show);

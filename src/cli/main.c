@@ -45,37 +45,14 @@ bool cli_is_agreed(const char *question)
 	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static size_t option_index(const struct cli_run *run, const char *name)
-{
-	const struct cli_option *option = cli_find_option(run->command->options, rg_str(name));
-
-	rg_assert(option);
-	return (size_t)(option - run->command->options);
-}
-
-bool cli_given(const struct cli_run *run, const char *option)
-{
-	return run->given[option_index(run, option)];
-}
-
-struct roger_str cli_value(const struct cli_run *run, const char *option)
-{
-	return run->values[option_index(run, option)];
-}
-
-/* Without a command there are the options of every command, and this one. */
-static const struct cli_option bare_options[] = {
-	{ "version", NULL, "" },
-	{ 0 },
-};
-
 extern const struct cli_command cli_version;
 
 static int run_version(struct cli_run *run, struct roger_err *err)
 {
 	const struct rg_version_reply reply = { .version = RG_STR(ROGER_VERSION) };
+	const struct rg_bare_options *options = run->options;
 
-	if (run->command != &cli_version && !cli_given(run, "version"))
+	if (run->command != &cli_version && !options->version)
 		return rg_fail(err, ROGER_EUSAGE, 0, "which command? see `roger help`");
 	if (run->form == CLI_HUMAN)
 		fputs("roger " ROGER_VERSION "\n", cli_out);
@@ -85,7 +62,7 @@ static int run_version(struct cli_run *run, struct roger_err *err)
 }
 
 static const struct cli_command bare = {
-	.name = "", .own = &rg_op_version, .options = bare_options, .run = run_version
+	.name = "", .own = &rg_op_version, .options = &rg_bare_options_record, .run = run_version
 };
 
 CLI_COMMAND(version, "version", .own = &rg_op_version, .run = run_version);
@@ -238,15 +215,11 @@ static int open_and_run(struct cli_run *run, struct roger_err *err)
 static int prepare_run(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
-	const struct cli_option *option = run->command->options;
-	size_t count = 0;
+	const struct roger_record *options = run->command->options;
 
-	while (option && option[count].name)
-		count++;
 	run->request = rg_arena_get(run->arena, op->request->size + 1);
-	run->values = rg_arena_get(run->arena, (count + 1) * sizeof *run->values);
-	run->given = rg_arena_get(run->arena, (count + 1) * sizeof *run->given);
-	return rg_kept(run->request && run->values && run->given, err);
+	run->options = rg_arena_get(run->arena, options ? options->size : 1);
+	return rg_kept(run->request && run->options, err);
 }
 
 /* Run the command by its words, or print its help. */

@@ -7,36 +7,13 @@
 #include "cli/command.h"
 #include "data/record.h"
 
-const struct cli_option cli_common_options[] = {
-	{ "workspace", "DIR", "the workspace (default: of this folder or one above it)" },
-	{ "as", "NAME", "who you are (else ROGER_AGENT, else human at a terminal)" },
-	{ "json", NULL, "print one JSON object; an error as well" },
-	{ "jsonl", NULL, "print a JSON object for each thing" },
-	{ "color", "WHEN", "auto, always or never" },
-	{ "no-pager", NULL, "print all at once" },
-	{ "print", "MEMBER", "print only this member of the JSON object" },
-	{ "quiet", NULL, "print nothing but errors" },
-	{ "help", NULL, "show what the command takes" },
-	{ 0 },
-};
-
-const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name)
-{
-	for (; options && options->name; options++)
-		if (rg_str_is(name, options->name))
-			return options;
-	return NULL;
-}
-
 struct parser {
 	struct cli_run *run;
 	const struct roger_record *record; /* the record of the request */
 	int argc;
 	char **argv;
 	int at;
-	struct roger_str as;
-	const char *colour;
-	bool help;
+	struct rg_common_options common;
 	bool only_places;	  /* after "--" */
 	struct roger_strs places; /* words that are not options */
 };
@@ -66,13 +43,27 @@ static bool is_option(const struct roger_field *field)
 const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name)
 {
 	const struct roger_field *field;
-	char option[64];
 
-	for (field = record->fields; field->name; field++) {
-		cli_option_name(field, option);
-		if (is_option(field) && rg_str_is(name, option))
+	for (field = record ? record->fields : NULL; field && field->name; field++)
+		if (cli_is_typed(name, field->name) && is_option(field))
 			return field;
-	}
+	return NULL;
+}
+
+/* Not lists of records, nor the field that says that a person asks, nor the command's words. */
+const struct roger_field *cli_next_option(const struct cli_command *command, size_t *i)
+{
+	const struct roger_record *const records[] = { cli_op(command)->request, command->options };
+	const struct roger_field *field;
+	size_t k, before = 0;
+
+	for (k = 0; k < 2; k++)
+		for (field = records[k] ? records[k]->fields : NULL; field && field->name; field++)
+			if (field->kind != ROGER_RECORDS && !(field->flags & ROGER_PERSON) &&
+			    !cli_is_one_of(command->words, rg_str(field->name)) && before++ == *i) {
+				++*i;
+				return field;
+			}
 	return NULL;
 }
 
@@ -99,10 +90,12 @@ static const struct {
 
 static int unknown_option(struct parser *parser, struct roger_str name, struct roger_err *err)
 {
-	const struct cli_option *option;
+	const char *command = parser->run->command->name;
+	const struct roger_record *const records[] = { &rg_common_options_record,
+						       parser->run->command->options,
+						       parser->record };
 	const struct roger_field *field;
 	struct rg_nearest nearest = { 0 };
-	const char *command = parser->run->command->name;
 	char candidate[64], found[64];
 	size_t i;
 
@@ -110,17 +103,13 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		if (strcmp(command, renamed[i].command) == 0 && rg_str_is(name, renamed[i].option))
 			return rg_fail(err, ROGER_EUSAGE, 0, "`--%.*s` of `roger %s` is now `%s`",
 				       RG_STR_ARGS(name), command, renamed[i].now);
-	for (option = cli_common_options; option->name; option++)
-		rg_nearest_look(&nearest, name, rg_str(option->name));
-	for (option = parser->run->command->options; option && option->name; option++)
-		rg_nearest_look(&nearest, name, rg_str(option->name));
-	for (field = parser->record->fields; field->name; field++) {
-		if (!is_option(field))
-			continue;
-		cli_option_name(field, candidate);
-		if (rg_nearest_look(&nearest, name, rg_str(candidate)))
-			nearest.word.data = memcpy(found, candidate, sizeof found);
-	}
+	for (i = 0; i < 3; i++)
+		for (field = records[i] ? records[i]->fields : NULL; field && field->name;
+		     field++) {
+			cli_option_name(field, candidate);
+			if (is_option(field) && rg_nearest_look(&nearest, name, rg_str(candidate)))
+				nearest.word.data = memcpy(found, candidate, sizeof found);
+		}
 	if (nearest.word.data)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unknown option '--%.*s'; did you mean '--%s'?", RG_STR_CUT(name),
@@ -133,9 +122,11 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 }
 
 /* Take the value of an option, after '=' or the next word; a flag must have none. */
-static int take_any(struct parser *parser, bool takes, struct roger_str name, const char *equals,
-		    struct roger_str *ret, struct roger_err *err)
+static int take_value(struct parser *parser, const struct roger_field *field, struct roger_str name,
+		      const char *equals, struct roger_str *ret, struct roger_err *err)
 {
+	const bool takes = field->kind != ROGER_BOOL;
+
 	if (takes ? !equals && parser->at >= parser->argc : equals != NULL)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       takes ? "option '--%.*s' needs a value"
@@ -145,39 +136,41 @@ static int take_any(struct parser *parser, bool takes, struct roger_str name, co
 	return ROGER_OK;
 }
 
-static int take_common(struct parser *parser, const struct cli_option *option,
-		       struct roger_str name, const char *equals, struct roger_err *err)
+/* Take an option that is no member of the request; its text may have any bytes. */
+static int take_own(struct parser *parser, const struct roger_field *field, struct roger_str name,
+		    const char *equals, void *options, struct roger_err *err)
 {
 	struct roger_str value;
-	int r = take_any(parser, option->value, name, equals, &value, err);
+	int r = take_value(parser, field, name, equals, &value, err);
 
-	/* An empty word, such as a variable that is not set, is no folder and no member. */
-	if (r == ROGER_OK && !value.length &&
-	    (rg_str_is(name, "workspace") || rg_str_is(name, "print")))
-		r = rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' needs a value",
-			    RG_STR_ARGS(name));
+	if (r == ROGER_OK && field->kind == ROGER_BOOL)
+		*(bool *)rg_field_at(field, options) = true;
+	else if (r == ROGER_OK)
+		*(struct roger_str *)rg_field_at(field, options) = value;
+	return r;
+}
+
+static int take_common(struct parser *parser, const struct roger_field *field,
+		       struct roger_str name, const char *equals, struct roger_err *err)
+{
+	static const char *const colours[] = { "auto", "always", "never", NULL };
+	struct rg_common_options *common = &parser->common;
+	struct cli_run *run = parser->run;
+	int r = take_own(parser, field, name, equals, common, err);
+
 	if (r < 0)
 		return r;
-	if (rg_str_is(name, "workspace"))
-		parser->run->workspace = value.data;
-	else if (rg_str_is(name, "as"))
-		parser->as = value;
-	else if (rg_str_is(name, "json"))
-		parser->run->form = CLI_JSON;
-	else if (rg_str_is(name, "jsonl"))
-		parser->run->form = CLI_JSONL;
-	else if (rg_str_is(name, "quiet"))
-		parser->run->quiet = true;
-	else if (rg_str_is(name, "print"))
-		parser->run->member = value;
-	else if (rg_str_is(name, "no-pager"))
-		parser->run->no_pager = true;
-	else if (rg_str_is(name, "help"))
-		parser->help = true;
-	else if (rg_str_is(value, "auto") || rg_str_is(value, "always") ||
-		 rg_str_is(value, "never"))
-		parser->colour = value.data;
-	else
+	run->workspace = common->workspace.data;
+	run->quiet = common->quiet;
+	run->no_pager = common->no_pager;
+	run->member = common->print;
+	if (rg_str_is(name, "json") || rg_str_is(name, "jsonl"))
+		run->form = rg_str_is(name, "json") ? CLI_JSON : CLI_JSONL;
+	/* An empty word, such as a variable that is not set, is no folder and no member. */
+	if ((run->workspace && !*run->workspace) || (run->member.data && !run->member.length))
+		return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' needs a value",
+			       RG_STR_ARGS(name));
+	if (common->color.data && rg_enum_find(colours, common->color) < 0)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "option '--color': expected auto, always or never");
 	return ROGER_OK;
@@ -204,26 +197,22 @@ static struct roger_str value_said(const struct roger_field *field, struct roger
 static int take_option(struct parser *parser, const char *word, struct roger_err *err)
 {
 	struct cli_run *run = parser->run;
-	const struct cli_option *own = run->command->options, *option;
 	const char *equals = strchr(word, '=');
 	struct roger_str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
 	struct roger_str value = { 0 };
 	const struct roger_field *field = cli_find_field(parser->record, name);
+	const struct roger_field *own = cli_find_field(run->command->options, name);
+	const struct roger_field *common = cli_find_field(&rg_common_options_record, name);
 	int r;
 
-	option = cli_find_option(cli_common_options, name);
 	/* setup has a --print of its own. */
-	if (option && !(field && rg_str_is(name, "print")))
-		return take_common(parser, option, name, equals, err);
-	option = cli_find_option(own, name);
-	if (option) {
-		r = take_any(parser, option->value, name, equals, &run->values[option - own], err);
-		run->given[option - own] = r == ROGER_OK;
-		return r;
-	}
+	if (common && !(field && rg_str_is(name, "print")))
+		return take_common(parser, common, name, equals, err);
+	if (own)
+		return take_own(parser, own, name, equals, run->options, err);
 	if (!field || cli_is_one_of(run->command->words, name))
 		return unknown_option(parser, name, err);
-	r = take_any(parser, field->kind != ROGER_BOOL, name, equals, &value, err);
+	r = take_value(parser, field, name, equals, &value, err);
 	return r < 0 ? r
 		     : rg_record_set(field, value_said(field, value), rg_clock_ms(), run->request,
 				     run->arena, err);
@@ -356,12 +345,6 @@ bool cli_is_one_of(const char *words, struct roger_str word)
 	return false;
 }
 
-bool cli_is_said(const struct cli_command *command, const struct roger_field *field)
-{
-	return field->kind != ROGER_RECORDS && !(field->flags & ROGER_PERSON) &&
-	       !cli_is_one_of(command->words, rg_str(field->name));
-}
-
 /*
  * A word such as "new" in `roger log cycle new` sets the field of its name; one
  * without a field, such as "show", is what happens anyway.
@@ -409,6 +392,7 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 	const struct roger_str usual = rg_terminal_has_person() && !told ? RG_STR(RG_PERSON)
 				       : agent && *agent		 ? rg_str(agent)
 									 : (struct roger_str){ 0 };
+	const struct roger_str as = parser->common.as;
 	struct cli_run *run = parser->run;
 	const struct roger_field *field;
 	struct roger_str self;
@@ -416,12 +400,12 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 
 	for (field = parser->record->fields; field->name; field++) {
 		r = ROGER_OK;
-		self = parser->as.data ? parser->as : usual;
-		if (!parser->as.data && rg_str_is(usual, RG_PERSON) &&
+		self = as.data ? as : usual;
+		if (!as.data && rg_str_is(usual, RG_PERSON) &&
 		    !(field->flags & (ROGER_REQUIRED | ROGER_AMBIENT)))
 			self.data = NULL;
-		if ((field->flags & ROGER_PERSON) && parser->as.data &&
-		    !(usual.data && rg_str_equal(parser->as, usual)))
+		if ((field->flags & ROGER_PERSON) && as.data &&
+		    !(usual.data && rg_str_equal(as, usual)))
 			*(bool *)rg_field_at(field, run->request) = true;
 		else if ((field->flags & ROGER_SELF) && self.data)
 			r = rg_record_set(field, self, 0, run->request, run->arena, err);
@@ -439,12 +423,10 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 
 const char *cli_takes(const struct cli_command *command, struct roger_str name)
 {
-	const struct cli_option *own = cli_find_option(command->options, name);
-	const struct roger_field *field = cli_find_field(cli_op(command)->request, name);
+	const struct roger_field *field = cli_find_field(command->options, name);
 
-	own = own ? own : cli_find_option(cli_common_options, name);
-	if (own)
-		return own->value ? own->value : "";
+	field = field ? field : cli_find_field(&rg_common_options_record, name);
+	field = field ? field : cli_find_field(cli_op(command)->request, name);
 	return !field ? NULL : field->kind == ROGER_BOOL ? "" : "a value";
 }
 
@@ -473,11 +455,9 @@ bool cli_is_meant(const struct cli_command *command, int argc, char **argv)
 int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour, bool *ret_help,
 	      struct roger_err *err)
 {
-	struct parser parser = { .run = run,
-				 .record = cli_op(run->command)->request,
-				 .argc = argc,
-				 .argv = argv,
-				 .colour = "auto" };
+	struct parser parser = {
+		.run = run, .record = cli_op(run->command)->request, .argc = argc, .argv = argv
+	};
 	int r = ROGER_OK;
 
 	while (parser.at < argc && r == ROGER_OK)
@@ -486,9 +466,9 @@ int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colou
 	 */
 	while (r < 0 && parser.at < argc && !parser.only_places)
 		take_word(&parser, NULL);
-	*ret_colour = parser.colour;
-	*ret_help = parser.help;
-	if (r < 0 || parser.help)
+	*ret_colour = parser.common.color.data ? parser.common.color.data : "auto";
+	*ret_help = parser.common.help;
+	if (r < 0 || parser.common.help)
 		return r;
 	r = take_verb_word(&parser, err);
 	run->words = parser.places;

@@ -15,11 +15,6 @@ enum {
 	MESSAGES_CHARS_LEAST = 600, /* whose words they are, and some of a message */
 };
 
-static const struct cli_option options[] = {
-	{ "tokens", "N", "at most this many, at four characters each (default 2000)" },
-	{ 0 },
-};
-
 /* Add a piece of text where it fits into what is left, which then is less. */
 static bool add_piece(FILE *to, struct cli_page *piece, size_t *left)
 {
@@ -108,15 +103,17 @@ size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const st
 
 static void print_prime(const struct cli_run *run)
 {
+	const struct rg_prime_options *options = run->options;
 	int64_t tokens = TOKENS;
 
-	(void)rg_str_number(cli_value(run, "tokens"), &tokens);
+	(void)rg_str_number(options->tokens, &tokens);
 	cli_prime_print(cli_out, run->reply, NULL, (size_t)tokens * CLI_TOKEN_CHARS);
 }
 
 /* No mail is shown in an untrusted workspace; a person sees the reason. */
 static int run_prime(struct cli_run *run, struct roger_err *err)
 {
+	const struct rg_prime_options *options = run->options;
 	const char *why = roger_distrust(run->roger);
 	int64_t tokens;
 
@@ -125,11 +122,12 @@ static int run_prime(struct cli_run *run, struct roger_err *err)
 		run->quiet = true; /* no note is to follow the reason */
 		return ROGER_OK;
 	}
-	if (cli_given(run, "tokens") && (!rg_str_number(cli_value(run, "tokens"), &tokens) ||
-					 tokens < TOKENS_LEAST || tokens > TOKENS_MOST))
+	if (options->tokens.data && (!rg_str_number(options->tokens, &tokens) ||
+				     tokens < TOKENS_LEAST || tokens > TOKENS_MOST))
 		return rg_fail_member(err, ROGER_EUSAGE, "tokens", "tokens: expected %d to %d",
 				      TOKENS_LEAST, TOKENS_MOST);
 	return cli_call(run, err);
 }
 
-CLI_COMMAND(prime, "prime", .options = options, .run = run_prime, .print = print_prime);
+CLI_COMMAND(prime, "prime", .options = &rg_prime_options_record, .run = run_prime,
+	    .print = print_prime);

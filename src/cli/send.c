@@ -13,16 +13,15 @@
 /* How many sends of a batch share one append and one sync. */
 enum { GROUP = 512 };
 
-static const struct cli_option options[] = {
-	{ "file", "FILE", "read the text from a file" },
-	{ "batch", NULL, "read sends from standard input, a JSON object a line: to, content, ..." },
-	{ "queue", NULL, "where ROGER_SERVER does not answer, keep it on disk until it does" },
-	{ 0 },
-};
-
 static struct roger_send_request *request_of(const struct cli_run *run)
 {
 	return run->request;
+}
+
+/* Of send, or of reply, which has the file alone. */
+static const struct rg_send_options *options_of(const struct cli_run *run)
+{
+	return run->options;
 }
 
 /* ------------------------------------------------------------- the text -- */
@@ -67,14 +66,14 @@ static int prepare_send(struct cli_run *run, struct roger_err *err)
 {
 	int r = ROGER_OK;
 
-	if (cli_given(run, "file") && cli_given(run, "batch"))
+	if (options_of(run)->file.data && options_of(run)->batch)
 		return rg_fail(err, ROGER_EUSAGE, 0, "give --file or --batch, not both");
 	/* This comes before words are placed: with a text given, all words are recipients. */
-	if (cli_given(run, "batch")) {
+	if (options_of(run)->batch) {
 		request_of(run)->content = RG_STR("-");
 		r = check_batch(request_of(run), err);
-	} else if (cli_given(run, "file")) {
-		r = read_text(run, cli_value(run, "file").data, err);
+	} else if (options_of(run)->file.data) {
+		r = read_text(run, options_of(run)->file.data, err);
 	}
 	if (run->words.count && !request_of(run)->content.data)
 		run->words.count--;
@@ -122,7 +121,7 @@ static int both_readings(const struct cli_run *run, struct roger_str unknown, st
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 160 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = 160 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 160 };
-	bool typed = !cli_given(run, "file") && !cli_given(run, "batch");
+	bool typed = !options_of(run)->file.data && !options_of(run)->batch;
 	size_t i;
 
 	for (i = 0; i < run->words.count; i++)
@@ -206,7 +205,7 @@ static int send_one(struct cli_run *run, struct roger_err *err)
 {
 	int r = ROGER_OK;
 
-	if (rg_str_is(request_of(run)->content, "-") && !cli_given(run, "file"))
+	if (rg_str_is(request_of(run)->content, "-") && !options_of(run)->file.data)
 		r = read_text(run, NULL, err);
 	return r < 0 ? r : cli_call(run, err);
 }
@@ -561,11 +560,11 @@ static int run_send(struct cli_run *run, struct roger_err *err)
 {
 	int r;
 
-	if (cli_given(run, "queue") &&
-	    (cli_given(run, "batch") || request_of(run)->confirm == ROGER_CONFIRM_READ))
+	if (options_of(run)->queue &&
+	    (options_of(run)->batch || request_of(run)->confirm == ROGER_CONFIRM_READ))
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "--queue: expected one message, which is confirmed as stored");
-	if (rg_is_remote(run->roger) && cli_given(run, "queue"))
+	if (rg_is_remote(run->roger) && options_of(run)->queue)
 		rg_remote_hurry(run->roger);
 	r = check_words(run, err);
 	if (r < 0)
@@ -573,10 +572,10 @@ static int run_send(struct cli_run *run, struct roger_err *err)
 	r = split_names(run->arena, &request_of(run)->to, err);
 	if (r < 0)
 		return r;
-	if (cli_given(run, "batch"))
+	if (options_of(run)->batch)
 		return send_batch(run, err);
 	r = send_one(run, err);
-	if ((r == ROGER_ETIMEOUT || r == ROGER_EENGINE) && cli_given(run, "queue") &&
+	if ((r == ROGER_ETIMEOUT || r == ROGER_EENGINE) && options_of(run)->queue &&
 	    !request_of(run)->dry_run && rg_is_remote(run->roger) &&
 	    rg_remote_may_queue(run->roger))
 		r = queue_send(run, err);
@@ -585,18 +584,14 @@ static int run_send(struct cli_run *run, struct roger_err *err)
 
 /* ----------------------------------------------------------------- reply -- */
 
-static const struct cli_option reply_options[] = {
-	{ "file", "FILE", "read the text from a file" },
-	{ 0 },
-};
-
 static int prepare_reply(struct cli_run *run, struct roger_err *err)
 {
-	return cli_given(run, "file") ? read_text(run, cli_value(run, "file").data, err) : ROGER_OK;
+	return options_of(run)->file.data ? read_text(run, options_of(run)->file.data, err)
+					  : ROGER_OK;
 }
 
-CLI_COMMAND(reply, "reply", .options = reply_options, .prepare = prepare_reply, .run = send_one,
-	    .print = print_sent, .joined = true);
+CLI_COMMAND(reply, "reply", .options = &rg_reply_options_record, .prepare = prepare_reply,
+	    .run = send_one, .print = print_sent, .joined = true);
 
-CLI_COMMAND(send, "send", .options = options, .prepare = prepare_send, .run = run_send,
-	    .print = print_sent);
+CLI_COMMAND(send, "send", .options = &rg_send_options_record, .prepare = prepare_send,
+	    .run = run_send, .print = print_sent);

@@ -5,11 +5,6 @@
 
 #include "cli/command.h"
 
-static const struct cli_option options[] = {
-	{ "yes", NULL, "do not ask" },
-	{ 0 },
-};
-
 /* ---------------------------------------------------------------- showing -- */
 
 /* Print the lines of a text; diff: indented, in colours. */
@@ -87,7 +82,7 @@ static int exit_of(const struct cli_run *run)
 
 static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply *plan)
 {
-	if (cli_given(run, "yes"))
+	if (((const struct rg_setup_options *)run->options)->yes)
 		return true;
 	print_files(plan, false);
 	cli_term_flush();
@@ -142,5 +137,5 @@ static int run_setup(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-CLI_COMMAND(setup, "setup", .options = options, .run = run_setup, .print = print_done,
-	    .exit_of = exit_of);
+CLI_COMMAND(setup, "setup", .options = &rg_setup_options_record, .run = run_setup,
+	    .print = print_done, .exit_of = exit_of);

@@ -183,14 +183,15 @@ static int print_timeline(struct cli_run *run, const struct roger_timeline_reply
 static int show_reply(struct cli_run *run, const struct roger_timeline_reply *reply,
 		      struct roger_err *err)
 {
+	const struct rg_timeline_options *options = run->options;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	int r;
 
 	if (run->form != CLI_HUMAN)
 		cli_print_reply(run, cli_op_named("timeline")->reply, reply);
-	else if (!cli_given(run, "mermaid") && !run->quiet)
+	else if (!options->mermaid && !run->quiet)
 		return print_timeline(run, reply, err);
-	if (!cli_given(run, "mermaid"))
+	if (!options->mermaid)
 		return ROGER_OK;
 	cli_screen_raw();
 	cli_print_notes(&reply->notes);
@@ -349,14 +350,15 @@ static int follow_timeline(struct cli_run *run, struct roger_err *err)
 
 static int run_timeline(struct cli_run *run, struct roger_err *err)
 {
+	const struct rg_timeline_options *options = run->options;
 	struct roger_timeline_reply reply;
 	int r;
 
-	if (cli_given(run, "follow") && cli_given(run, "mermaid"))
+	if (options->follow && options->mermaid)
 		return rg_fail(err, ROGER_EUSAGE, 0, "a picture cannot follow; leave out --follow");
-	if (cli_given(run, "follow"))
+	if (options->follow)
 		return follow_timeline(run, err);
-	if (cli_given(run, "mermaid") && run->form != CLI_HUMAN)
+	if (options->mermaid && run->form != CLI_HUMAN)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected one of --mermaid, --json and --jsonl");
 	r = roger_timeline(run->roger, run->request, &reply, err);
@@ -368,11 +370,5 @@ static int run_timeline(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-static const struct cli_option options[] = {
-	CLI_FOLLOW,
-	{ "mermaid", NULL,
-	  "draw it as a Mermaid sequence diagram, with the beginning of each text" },
-	{ 0 },
-};
-
-CLI_COMMAND(timeline, "timeline", .paged = true, .options = options, .run = run_timeline);
+CLI_COMMAND(timeline, "timeline", .paged = true, .options = &rg_timeline_options_record,
+	    .run = run_timeline);

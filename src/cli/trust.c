@@ -3,11 +3,6 @@
 
 #include "cli/command.h"
 
-static const struct cli_option options[] = {
-	{ "show", NULL, "only show it, with the SHA-256 that --accept takes" },
-	{ 0 },
-};
-
 static void print_trusted(bool trusted)
 {
 	cli_say("  %S%-11s%.  ", trusted ? CLI_GREEN : CLI_YELLOW,
@@ -97,6 +92,7 @@ static void print_workspaces(const struct roger_trust_workspace_list *workspaces
 static int call_trust(struct cli_run *run, struct roger_trust_request *request, bool ask,
 		      struct roger_err *err)
 {
+	const bool shows = ((const struct rg_trust_options *)run->options)->show;
 	bool may_ask = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && run->form == CLI_HUMAN;
 	RG_CLEANUP(roger_reply_free) struct roger_trust_reply reply = { 0 };
 	int r;
@@ -117,9 +113,9 @@ static int call_trust(struct cli_run *run, struct roger_trust_request *request, 
 	if (ask && !reply.trusted) {
 		if (!may_ask && run->form == CLI_HUMAN)
 			cli_say("to trust all of this: roger trust --accept %t\n", reply.sha256);
-		run->exit = cli_given(run, "show") ? CLI_DONE : CLI_REFUSED;
+		run->exit = shows ? CLI_DONE : CLI_REFUSED;
 		request->accept = reply.sha256;
-		if (may_ask && !cli_given(run, "show") && cli_is_agreed("trust this?"))
+		if (may_ask && !shows && cli_is_agreed("trust this?"))
 			r = call_trust(run, request, false, err);
 	}
 	return r;
@@ -133,10 +129,10 @@ static int run_trust(struct cli_run *run, struct roger_err *err)
 	/* --workspace names the folder; a word that follows wins. */
 	if (run->workspace && !request->path.length)
 		request->path = rg_str(run->workspace);
-	if (cli_given(run, "show") && changes)
+	if (((const struct rg_trust_options *)run->options)->show && changes)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected one of --show, --accept, --revoke and --list");
 	return call_trust(run, request, !changes, err);
 }
 
-CLI_COMMAND(trust, "trust", .options = options, .run = run_trust);
+CLI_COMMAND(trust, "trust", .options = &rg_trust_options_record, .run = run_trust);

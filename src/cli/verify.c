@@ -192,13 +192,9 @@ CLI_COMMAND(doctor, "doctor", .print = print_doctor, .exit_of = exit_of_doctor);
 
 /* ------------------------------------------------------------------ seal -- */
 
-static const struct cli_option seal_options[] = {
-	{ "out", "FILE", "write it there, into a file that is not there yet" },
-	{ 0 },
-};
-
 static int run_seal(struct cli_run *run, struct roger_err *err)
 {
+	const char *out = ((const struct rg_seal_options *)run->options)->out.data;
 	RG_CLEANUP(roger_reply_free) struct roger_seal_reply seal = { 0 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	int r;
@@ -208,17 +204,16 @@ static int run_seal(struct cli_run *run, struct roger_err *err)
 	if (r < 0)
 		return r;
 	rg_record_encode(cli_op(run->command)->reply, &seal, &text);
-	if (cli_given(run, "out")) {
+	if (out) {
 		rg_buf_add_char(&text, '\n');
-		r = text.failed
-			    ? rg_fail_memory(err)
-			    : cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
+		r = text.failed ? rg_fail_memory(err)
+				: cli_write_output(out, rg_buf_str(&text), err);
 	}
 	if (r < 0)
 		return r;
 	if (run->form != CLI_HUMAN)
 		cli_print_reply(run, cli_op(run->command)->reply, &seal);
-	else if (!cli_given(run, "out"))
+	else if (!out)
 		cli_print_json(cli_out, &text);
 	else if (!run->quiet)
 		cli_say("sealed %d file%p with key %t\n", (int64_t)seal.entries.count,
@@ -226,4 +221,4 @@ static int run_seal(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-CLI_COMMAND(seal, "seal", .options = seal_options, .run = run_seal);
+CLI_COMMAND(seal, "seal", .options = &rg_seal_options_record, .run = run_seal);

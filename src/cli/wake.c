@@ -103,21 +103,17 @@ static int call_until_stopped(struct cli_run *run, struct roger_wake_request *re
 
 static int run_wake(struct cli_run *run, struct roger_err *err)
 {
+	const bool once = ((const struct rg_wake_options *)run->options)->once;
 	struct roger_wake_request *request = run->request;
 
-	if (cli_given(run, "once") && (request->timeout_ms || request->test))
+	if (once && (request->timeout_ms || request->test))
 		return rg_fail_member(err, ROGER_EUSAGE, "once",
 				      "once: expected one of --once, --timeout and --test");
 	cli_stop_catch(run);
-	if (cli_given(run, "once") || request->test)
+	if (once || request->test)
 		return call_once(run, true, err);
 	return call_until_stopped(run, request, err);
 }
 
-static const struct cli_option options[] = {
-	{ "once", NULL, "look once, wake who is due, and end: for cron and hooks" },
-	{ 0 },
-};
-
-CLI_COMMAND(wake, "wake", .options = options, .run = run_wake, .print = print_wake,
+CLI_COMMAND(wake, "wake", .options = &rg_wake_options_record, .run = run_wake, .print = print_wake,
 	    .exit_of = exit_of);
