@@ -45,7 +45,9 @@ class Row:
     """A member of a record, or a value of an enum."""
 
     def __init__(self, place, name, kind="", words=(), help=""):
-        self.place, self.name, self.kind, self.help = place, name, kind.rstrip("!~"), help
+        self.place, self.name, self.kind = place, name, kind.rstrip("!~")
+        self.help, *model = [words.strip() for words in (help + " ").split(" //")]
+        self.model = model[0] if model else None
         self.words = [word for word in words if "=" not in word]
         self.given = dict(word.split("=", 1) for word in words if "=" in word)
         if kind.endswith("!"):
@@ -108,11 +110,11 @@ class Enum:
         self.block, self.name, self.prefix, self.about = block, block.name, head[1], head[2] or ""
         self.rows = []
         for place, text in block.lines:
-            line = re.fullmatch(r"([a-z0-9_]+)(?: = (.+?))?(?: +\"([^\"]*)\")?(?: +settles ((?: ?[a-z_]+)+?))?(?: +-- (.*))?", text)
+            line = re.fullmatch(r"([a-z0-9_]+)(?: = (.+?))?(?: +\"([^\"]*)\")?(?: +(good|bad|doubtful|begun))?(?: +settles ((?: ?[a-z_]+)+?))?(?: +-- (.*))?", text)
             if not line:
-                block.fail('expected: value [= its outside name] ["its words"] [settles VALUES] [-- what it means]', place)
-            row = Row(place, line[1], help=line[5] or "")
-            row.outside, row.settles = line[2] or line[1], (line[4] or "").split()
+                block.fail('expected: value [= its outside name] ["its words"] [good|bad|doubtful|begun] [settles VALUES] [-- what it means]', place)
+            row = Row(place, line[1], help=line[6] or "")
+            row.outside, row.tone, row.settles = line[2] or line[1], line[4], (line[5] or "").split()
             row.label = line[3] or row.outside.replace("_", " ")
             self.rows.append(row)
         for row in self.rows:
@@ -384,7 +386,8 @@ class House:
         was = quote(row.given["was"]) if "was" in row.given else "NULL"
         file = quote(file) if file != name else "NULL"
         value = quote(row.given["value"]) if "value" in row.given else "NULL"
-        return f"\t{{ {quote(name)}, ROGER_{kind}, offsetof(struct {record.struct}, {row.member}), {flags}, {names}, {of},\n\t  {quote(row.help)}, {file}, {was}, {row.given.get('most', 0)}, {value} }},"
+        model = quote(row.model) if row.model is not None else "NULL"
+        return f"\t{{ {quote(name)}, ROGER_{kind}, offsetof(struct {record.struct}, {row.member}), {flags}, {names}, {of},\n\t  {quote(row.help)}, {file}, {was}, {row.given.get('most', 0)}, {value}, {model} }},"
 
     def tables(self, rooms, header, includes):
         """The source of some rooms: names, records, verbs."""
@@ -399,6 +402,10 @@ class House:
                 if any(row.label != row.outside.replace("_", " ") for row in thing.rows):
                     head.append(f"extern const char *const rg_{thing.name}_labels[]; /* for people */")
                     body += [f"const char *const rg_{thing.name}_labels[] = {{ \"\", {', '.join(quote(row.label) for row in thing.rows)}, NULL }};"]
+                if any(row.tone for row in thing.rows):
+                    head.append(f"extern const unsigned char rg_{thing.name}_tones[]; /* enum rg_tone; 0: none */")
+                    tones = ", ".join(f"RG_TONE_{row.tone.upper()}" if row.tone else "0" for row in thing.rows)
+                    body += ["", f"const unsigned char rg_{thing.name}_tones[] = {{ 0, {tones} }};"]
             elif isinstance(thing, Record):
                 head.append(f"extern const struct roger_record {thing.table};")
                 rows = [self.field(thing, row) for row in thing.rows if not row.inside]

@@ -9,10 +9,6 @@
 
 /* -------------------------------------------------------------- an entry -- */
 
-static const enum cli_style styles[] = {
-	[ROGER_SUCCESS] = CLI_GREEN, [ROGER_FAILURE] = CLI_RED, [ROGER_IN_PROGRESS] = CLI_YELLOW
-};
-
 /* Add the texts and numbers of details, except members that add_entry() shows and the epoch. */
 static void add_rest(const struct rg_value *details, struct rg_buf *out)
 {
@@ -51,7 +47,7 @@ static void add_entry(struct cli_grid *grid, const struct roger_activity *activi
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t",
 		     verb.length ? verb : rg_str(rg_action_names[activity->type]));
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t", activity->task);
-	cli_grid_say(grid, styles[activity->status], CLI_WHOLE, "%s",
+	cli_grid_say(grid, cli_look(rg_status_tones, activity->status, CLI_PLAIN), CLI_WHOLE, "%s",
 		     rg_status_names[activity->status]);
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t%s%t%(  evidence: %t%)", activity->message,
 		     activity->message.length && rest.length ? "; " : "", rest, activity->evidence);

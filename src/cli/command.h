@@ -250,8 +250,8 @@ RG_CHECKED int cli_print_help_table(const struct cli_run *run, const struct cli_
 RG_CHECKED int cli_read_seal(struct cli_run *run, struct roger_verify_request *request,
 			     struct roger_err *err);
 
-/* runs.c: how the status of a run looks. */
-enum cli_style cli_run_style(int status);
+/* How a value looks, by the tones of its enum; otherwise: one without. */
+enum cli_style cli_look(const unsigned char *tones, int value, enum cli_style otherwise);
 
 /* parse.c: is the word in a list such as "new|show"?  words may be NULL. */
 bool cli_is_one_of(const char *words, struct roger_str word);

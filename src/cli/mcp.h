@@ -140,9 +140,6 @@ void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out);
 /* Return the verb of an action of the tool; NULL: there is no such action. */
 const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action);
 
-/* Return the help of an argument; NULL: none. */
-const char *mcp_help(const struct mcp_tool *tool, const struct roger_field *field);
-
 /* Return the field that is the argument of that name, or NULL. */
 const struct roger_field *mcp_field(const struct roger_record *record, const char *name);
 #endif

@@ -51,6 +51,12 @@ static bool is_described(const struct mcp_tool *tool, const struct mcp_action *a
 	return false;
 }
 
+/* The help of an argument; the help of an enum repeats its words. */
+static const char *help_of(const struct roger_field *field)
+{
+	return field->model || field->kind == ROGER_ENUM ? field->model : field->help;
+}
+
 static void print_actions(const struct mcp_tool *tool, struct rg_buf *out)
 {
 	const char *names[MCP_ACTIONS_MAX + 1] = { 0 };
@@ -68,8 +74,7 @@ static void print_actions(const struct mcp_tool *tool, struct rg_buf *out)
 		record = cli_op_named(action->verb)->request;
 		for (field = record->fields; field->name; field++)
 			if (is_of_tool(record, field, 0) && !is_described(tool, action, field))
-				rg_schema_add_field(field, RG_SCHEMA_TOOL, mcp_help(tool, field),
-						    out);
+				rg_schema_add_field(field, RG_SCHEMA_TOOL, help_of(field), out);
 	}
 }
 
@@ -88,7 +93,7 @@ void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out)
 	for (field = record->fields; field->name && !tool->words->actions; field++) {
 		if (!is_of_tool(record, field, 0))
 			continue;
-		rg_schema_add_field(field, RG_SCHEMA_TOOL, mcp_help(tool, field), out);
+		rg_schema_add_field(field, RG_SCHEMA_TOOL, help_of(field), out);
 		if ((field->flags & ROGER_REQUIRED) && count < MCP_FIELDS_MAX)
 			required[count++] = field->name;
 	}

@@ -482,47 +482,6 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 #define ALWAYS "{\"anthropic/alwaysLoad\":true}"
 #define HINT(words) "{\"anthropic/searchHint\":\"" words "\"}"
 
-/* Arguments that a tool explains in its own words, in place of the field's help; "": it needs none.
- */
-static const struct {
-	const char *tool, *name, *help;
-} arguments[] = {
-	{ "send", "content", "" },
-	{ "send", "issue", "unit of work" },
-	{ "send", "type", "default context" },
-	{ "send", "reply_to", "id this answers" },
-	{ "send", "key", "task:verb:cycle; makes a retry safe" },
-	{ "send", "new", "the name is right" },
-	{ "inbox", "issue", "" },
-	{ "inbox", "from", "" },
-	{ "inbox", "limit", "default 50" },
-	{ "ack", "ids", "or NAME#N, as in: from NAME #N" },
-	{ "ack", "outcome", "default done; else note why" },
-	{ "ack", "note", "" },
-	{ "wait", "issue", "" },
-	{ "wait", "timeout", "such as 30s; default 5m" },
-	{ "thread", "id", "of any message in it" },
-	{ "agents", "limit", "" },
-	{ "run", "run", "dispatch and complete need one" },
-	{ "run", "within", "dispatch: such as 10m" },
-	{ "run", "forward_to", "dispatch: who gets the result" },
-	{ "run", "issue", "" },
-	{ "run", "result", "complete: the text" },
-	{ "run", "failed", "complete: no result" },
-};
-
-const char *mcp_help(const struct mcp_tool *tool, const struct roger_field *field)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof arguments / sizeof *arguments; i++)
-		if (strcmp(arguments[i].name, field->name) == 0 && tool->words->name &&
-		    strcmp(arguments[i].tool, tool->words->name) == 0)
-			return arguments[i].help;
-	/* The help of an enum repeats its words. */
-	return field->kind == ROGER_ENUM ? NULL : field->help;
-}
-
 static const char *const acked_members[] = { "id", "ack_outcome", "ack_note", NULL };
 static const struct mcp_action run_actions[] = {
 	{ "dispatch", "dispatch" },

@@ -32,19 +32,17 @@ static size_t lines_of(const struct roger_concern *concern, size_t screen)
  */
 static void print_concern(const struct roger_concern *concern, size_t width, size_t screen)
 {
-	static const struct {
-		const char *mark;
-		enum cli_style style;
-	} marks[] = { [ROGER_URGENT] = { "!!", CLI_RED },
-		      [ROGER_SOON] = { "! ", CLI_YELLOW },
-		      [ROGER_NOTICE] = { "- ", CLI_DIM } };
+	static const char *const marks[] = {
+		[ROGER_URGENT] = "!!", [ROGER_SOON] = "! ", [ROGER_NOTICE] = "- "
+	};
 	const size_t words = cli_columns(concern->words), both = width_of(concern);
 	const bool beside = both <= screen;
 	size_t blanks = beside && width > words ? width - words : 0;
 
 	if (beside && blanks > screen - both)
 		blanks = screen - both;
-	cli_say("%S%s%. ", marks[concern->urgency].style, marks[concern->urgency].mark);
+	cli_say("%S%s%. ", cli_look(rg_urgency_tones, concern->urgency, CLI_DIM),
+		marks[concern->urgency]);
 	if (cli_screen_width())
 		cli_print_cut(cli_out, concern->words, screen - MARK_COLUMNS);
 	else

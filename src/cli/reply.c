@@ -173,6 +173,16 @@ const char *cli_value_name(const struct roger_record *record, const char *member
 	return cli_member(record, rg_str(member))->names[value];
 }
 
+enum cli_style cli_look(const unsigned char *tones, int value, enum cli_style otherwise)
+{
+	static const enum cli_style styles[] = { [RG_TONE_GOOD] = CLI_GREEN,
+						 [RG_TONE_BAD] = CLI_RED,
+						 [RG_TONE_DOUBTFUL] = CLI_YELLOW,
+						 [RG_TONE_BEGUN] = CLI_CYAN };
+
+	return tones[value] ? styles[tones[value]] : otherwise;
+}
+
 /* -------------------------------------------------------------- as JSON -- */
 
 void cli_add_damage(const struct roger *roger, struct rg_buf *out)

@@ -5,24 +5,11 @@
 #include "cli/input.h"
 #include "cli/grid.h"
 
-/* ---------------------------------------------------------------- looks -- */
-
-enum cli_style cli_run_style(int status)
-{
-	static const enum cli_style styles[] = {
-		[ROGER_RUN_ACTIVE] = CLI_CYAN,		[ROGER_RUN_SUSPECT] = CLI_YELLOW,
-		[ROGER_RUN_NOT_FORWARDED] = CLI_YELLOW, [ROGER_RUN_COMPLETED] = CLI_GREEN,
-		[ROGER_RUN_RECOVERED] = CLI_GREEN,	[ROGER_RUN_BLOCKED] = CLI_RED,
-	};
-
-	return styles[status];
-}
-
 /* "build-7  failed: exit 3", and what else there is to say of that. */
 static void print_line(const struct roger_run *run)
 {
-	cli_say("%S%t%.  %S%t%.\n%(  %t\n%)", CLI_BOLD, run->run, cli_run_style(run->status),
-		run->words, run->why);
+	cli_say("%S%t%.  %S%t%.\n%(  %t\n%)", CLI_BOLD, run->run,
+		cli_look(rg_run_status_tones, run->status, CLI_PLAIN), run->words, run->why);
 }
 
 static void print_row(const char *name, struct roger_str value)
@@ -120,7 +107,8 @@ static void print_table(const struct cli_run *run, const struct roger_run_list *
 	for (i = 0; i < runs->count; i++) {
 		one = &runs->items[i];
 		cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%t", one->run);
-		cli_grid_say(&grid, cli_run_style(one->status), CLI_WHOLE, "%t", one->words);
+		cli_grid_say(&grid, cli_look(rg_run_status_tones, one->status, CLI_PLAIN),
+			     CLI_WHOLE, "%t", one->words);
 		cli_grid_say(&grid, CLI_PLAIN, 0, one->owner.length ? "%t" : "-", one->owner);
 		if (rg_clock_read_rfc3339(one->expected_by, &ms))
 			cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%w", ms);

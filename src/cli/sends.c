@@ -16,10 +16,7 @@ static void print_sends(const struct cli_run *run)
 	for (i = 0; i < reply->attempts.count; i++, attempt++) {
 		cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%w", attempt->at_ms);
 		cli_grid_say(&grid, CLI_PLAIN, 0, "%t -> %t", attempt->from, attempt->to);
-		cli_grid_say(&grid,
-			     attempt->outcome == ROGER_DELIVERED ? CLI_GREEN
-			     : attempt->outcome == ROGER_TIMEOUT ? CLI_YELLOW
-								 : CLI_RED,
+		cli_grid_say(&grid, cli_look(rg_attempt_outcome_tones, attempt->outcome, CLI_RED),
 			     CLI_WHOLE, "%s",
 			     attempt->pending ? "pending"
 					      : rg_attempt_outcome_names[attempt->outcome]);
@@ -52,9 +49,7 @@ static void print_letter(const struct roger_dead_letter *letter)
 	const bool read = letter->delivered_at_ms && letter->status != ROGER_STALE;
 
 	cli_say("%S%t%.  %S%s%.", CLI_BOLD, letter->id,
-		read				      ? CLI_GREEN
-		: letter->status == ROGER_UNDELIVERED ? CLI_RED
-						      : CLI_DIM,
+		read ? CLI_GREEN : cli_look(rg_dead_letter_status_tones, letter->status, CLI_DIM),
 		read ? "read after all" : rg_dead_letter_status_names[letter->status]);
 	cli_say("%s%(  filed as %t%)\n  %t -> %t  %t  %d attempt%p  %w\n",
 		letter->delivered_at_ms && !read ? ", read after all" : "", letter->filed_as,

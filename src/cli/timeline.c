@@ -21,21 +21,6 @@ enum {
 
 /* ------------------------------------------------------------- one event -- */
 
-/* Other kinds are dim. */
-static const enum cli_style styles[ROGER_EVENT_ATTEMPTED + 1] = {
-	[ROGER_EVENT_DELIVERED] = CLI_GREEN,	[ROGER_EVENT_READ] = CLI_GREEN,
-	[ROGER_EVENT_COMPLETED] = CLI_GREEN,	[ROGER_EVENT_FORWARDED] = CLI_GREEN,
-	[ROGER_EVENT_ACKNOWLEDGED] = CLI_GREEN, [ROGER_EVENT_TIMEOUT] = CLI_RED,
-	[ROGER_EVENT_REFUSED] = CLI_RED,	[ROGER_EVENT_DEAD_LETTER] = CLI_RED,
-	[ROGER_EVENT_LOST] = CLI_RED,		[ROGER_EVENT_FAILED] = CLI_RED,
-	[ROGER_EVENT_DAMAGED] = CLI_RED,	[ROGER_EVENT_LATE] = CLI_YELLOW,
-	[ROGER_EVENT_DUE] = CLI_YELLOW,		[ROGER_EVENT_REDELIVERED] = CLI_YELLOW,
-	[ROGER_EVENT_RECOVERY] = CLI_YELLOW,	[ROGER_EVENT_CLAIMED] = CLI_YELLOW,
-	[ROGER_EVENT_RETURNED] = CLI_YELLOW,	[ROGER_EVENT_LEASE_EXPIRED] = CLI_YELLOW,
-	[ROGER_EVENT_ACCEPTED] = CLI_YELLOW,	[ROGER_EVENT_SENT] = CLI_CYAN,
-	[ROGER_EVENT_DISPATCHED] = CLI_CYAN,
-};
-
 enum { ARROW_COLUMNS = 4 };
 
 static size_t who_columns(const struct roger_event *event)
@@ -104,7 +89,7 @@ static void print_event(struct table *table, const struct roger_event *event)
 	const bool narrow = table->width && table->width < NARROW;
 	const size_t clock_columns = narrow ? CLOCK_NARROW : CLOCK_COLUMNS;
 	const size_t before = clock_columns + 2 + table->kind_columns + 2 + table->who_columns + 2;
-	const enum cli_style style = styles[event->kind] ? styles[event->kind] : CLI_DIM;
+	const enum cli_style style = cli_look(rg_event_kind_tones, event->kind, CLI_DIM);
 	size_t columns, evidence;
 	char clock[24], time[CLI_TIME_BYTES] = "";
 

@@ -121,9 +121,7 @@ static void add_concerns(struct top *top)
 	for (i = 0; i < top->status.concerns.count; i++, concern++) {
 		cli_say_to(top->line.to, " %t  %t", concern->words, concern->next);
 		add_row(top, ATTENTION, concern->words, concern,
-			concern->urgency == ROGER_URGENT ? CLI_RED
-			: concern->urgency == ROGER_SOON ? CLI_YELLOW
-							 : CLI_PLAIN);
+			cli_look(rg_urgency_tones, concern->urgency, CLI_PLAIN));
 	}
 }
 
@@ -193,7 +191,8 @@ static void add_runs(struct top *top)
 			at_ms = 0;
 		cli_say_to(top->line.to, " %*t %t for %t%(, begun %w%)%(; %t%)", NAME_COLUMNS,
 			   run->run, run->words, run->owner, at_ms, run->why);
-		add_row(top, RUNS, run->run, run, cli_run_style(run->status));
+		add_row(top, RUNS, run->run, run,
+			cli_look(rg_run_status_tones, run->status, CLI_PLAIN));
 	}
 }
 

@@ -10,22 +10,13 @@ enum {
 
 enum { NAME_COLUMNS = 14, TIME_COLUMNS = 19 };
 
-/* Steps that are not listed are cyan. */
-static const enum cli_style styles[ROGER_STEP_ARCHIVED + 1] = {
-	[ROGER_STEP_READ] = CLI_GREEN,		 [ROGER_STEP_ACKNOWLEDGED] = CLI_GREEN,
-	[ROGER_STEP_DELIVERED] = CLI_GREEN,	 [ROGER_STEP_TIMEOUT] = CLI_RED,
-	[ROGER_STEP_REFUSED] = CLI_RED,		 [ROGER_STEP_DEAD] = CLI_RED,
-	[ROGER_STEP_CLAIMED] = CLI_YELLOW,	 [ROGER_STEP_RETURNED] = CLI_YELLOW,
-	[ROGER_STEP_LEASE_EXPIRED] = CLI_YELLOW, [ROGER_STEP_REDELIVERED] = CLI_YELLOW,
-};
-
 static void print_step(const char *name, const struct roger_trace_step *step)
 {
 	char when[CLI_TIME_BYTES], ms[8];
 
 	snprintf(ms, sizeof ms, ".%03d", (int)(step->at_ms % 1000));
-	cli_say("  %S%*s%.  %*s%s", styles[step->step] ? styles[step->step] : CLI_CYAN,
-		NAME_COLUMNS, name, step->at_ms ? 0 : TIME_COLUMNS + 4,
+	cli_say("  %S%*s%.  %*s%s", cli_look(rg_step_tones, step->step, CLI_CYAN), NAME_COLUMNS,
+		name, step->at_ms ? 0 : TIME_COLUMNS + 4,
 		step->at_ms ? cli_time(step->at_ms, when) : "time not known",
 		step->at_ms ? ms : "");
 	cli_say("%(  %t%)%(  %t%)%(  %S%t:%d%.%)\n", step->who, step->words, CLI_DIM, step->file,

@@ -101,13 +101,10 @@ CLI_COMMAND(verify, "verify", .prepare = prepare_verify, .print = print_verify,
 
 static void print_breach(const struct roger_breach *breach)
 {
-	static const enum cli_style styles[] = {
-		[ROGER_DAMAGE] = CLI_RED, [ROGER_REPAIRABLE] = CLI_YELLOW, [ROGER_NOTE] = CLI_DIM
-	};
-
 	cli_say("  ");
-	print_place(breach->fixed ? CLI_GREEN : styles[breach->severity], breach->file,
-		    breach->line, breach->byte);
+	print_place(breach->fixed ? CLI_GREEN
+				  : cli_look(rg_severity_tones, breach->severity, CLI_DIM),
+		    breach->file, breach->line, breach->byte);
 	cli_say("%t%s\n", breach->what, breach->fixed ? " [fixed]" : "");
 }
 
