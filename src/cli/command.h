@@ -97,12 +97,13 @@ const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_co
 
 /* synonyms.c: a name that a command had before, which is taken for one release. */
 struct cli_old_name {
-	const char *name;  /* one word, or two */
-	const char *words; /* the command's, and its options */
-	const char *told;  /* what to type in place of it */
+	const char *name;    /* one word, or two */
+	const char *command; /* its name now */
+	const char *told;    /* what to type in place of it */
+	const char *option;  /* that goes with it; NULL: none */
 };
-/* The old name that the words begin with, or NULL. */
-const struct cli_old_name *cli_old_name(struct roger_strs words);
+/* The old name that the words begin with, and how many of them it is; or NULL. */
+const struct cli_old_name *cli_old_name(struct roger_strs words, size_t *ret_count);
 
 /* synonyms.c: fail for an unknown command, with what may be meant; typed: it and what follows. */
 RG_CHECKED int cli_no_such_command(struct roger_strs typed, struct roger_err *err);

@@ -17,9 +17,9 @@ static int run_help(struct cli_run *run, struct roger_err *err)
 {
 	const struct rg_command_words_request *request = run->request;
 	const struct rg_help_options *options = run->options;
-	const struct cli_old_name *old = cli_old_name(request->words);
-	const struct cli_command *command = old ? cli_find_command(rg_str(old->told)) : NULL;
 	size_t count;
+	const struct cli_old_name *old = cli_old_name(request->words, &count);
+	const struct cli_command *command = old ? cli_find_command(rg_str(old->told)) : NULL;
 
 	if (!command)
 		command = cli_command_of(request->words, &count);

@@ -331,25 +331,6 @@ static int find_word(int argc, char **argv)
 	return argc;
 }
 
-/* Replace an old name in the words by the command's own; NULL: out of memory. */
-static char **rename_words(struct cli_run *run, int word, int *argc, char **argv)
-{
-	const int count = 1 + (strchr(run->old->name, ' ') != NULL);
-	char **renamed = rg_arena_get(run->arena, (size_t)(*argc + 4) * sizeof *renamed);
-	struct roger_str words;
-	char *at;
-	int i = word;
-
-	if (!renamed || !rg_arena_copy(run->arena, rg_str(run->old->words), &words))
-		return NULL;
-	memcpy(renamed, argv, (size_t)word * sizeof *argv);
-	for (at = (char *)(uintptr_t)words.data; at; i++)
-		renamed[i] = strsep(&at, " ");
-	memcpy(renamed + i, argv + word + count, (size_t)(*argc - word - count) * sizeof *argv);
-	*argc += i - word - count;
-	return renamed;
-}
-
 /* Find the command, which options may precede, and run it with the words that are left. */
 static int run_words(struct cli_run *run, int argc, char **argv)
 {
@@ -360,14 +341,10 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 
 	for (; words.count < 2 && word + (int)words.count < argc; words.count++)
 		names[words.count] = rg_str(argv[word + (int)words.count]);
-	if (!run->old && (run->old = cli_old_name(words))) {
-		argv = rename_words(run, word, &argc, argv);
-		if (argv)
-			return run_words(run, argc, argv);
-		fputs("roger: out of memory\n", stderr);
-		return CLI_IO;
-	}
-	run->command = words.count ? cli_command_of(words, &count) : &bare;
+	run->old = cli_old_name(words, &count);
+	run->command = run->old	     ? cli_find_command(rg_str(run->old->command))
+		       : words.count ? cli_command_of(words, &count)
+				     : &bare;
 	if (!run->command)
 		return no_such_command(run, word, argc, argv);
 	if (run->command == &bare)

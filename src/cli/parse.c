@@ -460,6 +460,8 @@ int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colou
 	};
 	int r = ROGER_OK;
 
+	if (run->old && run->old->option)
+		r = take_option(&parser, run->old->option, err);
 	while (parser.at < argc && r == ROGER_OK)
 		r = take_word(&parser, err);
 	/* An option after the wrong word, such as --json, still decides how the error is printed.

@@ -9,10 +9,10 @@ static const struct cli_old_name old_names[] = {
 	{ "accept", "dismiss", "dismiss" },
 	{ "activity", "log activity", "log" },
 	{ "arrive", "_arrive", "hook" },
-	{ "count", "list --count", "list --count" },
+	{ "count", "list", "list --count", "count" },
 	{ "cycle", "log cycle", "log cycle" },
 	{ "dead stale", "dismiss", "dismiss" },
-	{ "delete", "archive --unread", "archive --unread" },
+	{ "delete", "archive", "archive --unread", "unread" },
 	{ "extend", "runs extend", "runs extend" },
 	{ "forward", "runs forward", "runs forward" },
 	{ "ingest", "bridge ingest", "bridge ingest" },
@@ -27,10 +27,10 @@ static const struct cli_old_name old_names[] = {
 	{ "stale", "dismiss", "dismiss" },
 	{ "stats", "report stats", "report stats" },
 	{ "sweep", "runs sweep", "runs sweep" },
-	{ "thread", "show --thread", "show --thread" },
+	{ "thread", "show", "show --thread", "thread" },
 };
 
-const struct cli_old_name *cli_old_name(struct roger_strs words)
+const struct cli_old_name *cli_old_name(struct roger_strs words, size_t *ret_count)
 {
 	char two[40] = "";
 	size_t i;
@@ -40,8 +40,10 @@ const struct cli_old_name *cli_old_name(struct roger_strs words)
 			 RG_STR_CUT(words.items[1]));
 	for (i = 0; i < sizeof old_names / sizeof *old_names; i++)
 		if (strcmp(two, old_names[i].name) == 0 ||
-		    (words.count && rg_str_is(words.items[0], old_names[i].name)))
+		    (words.count && rg_str_is(words.items[0], old_names[i].name))) {
+			*ret_count = 1 + (strchr(old_names[i].name, ' ') != NULL);
 			return &old_names[i];
+		}
 	return NULL;
 }
 
