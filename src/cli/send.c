@@ -10,8 +10,8 @@
 #include "cli/screen.h"
 #include "data/record.h"
 
-/* How many sends of a batch share one append and one sync. */
-enum { GROUP = 512 };
+/* How many sends of a batch share one append and one sync; how much is read at once. */
+enum { GROUP = 512, PIECE = 65536 };
 
 static struct roger_send_request *request_of(const struct cli_run *run)
 {
@@ -245,8 +245,7 @@ struct batch {
 	bool no_person;	      /* `human` may not send from here */
 	bool old_told;	      /* a renamed member was reported */
 	size_t count;
-	struct rg_buf input;
-	size_t input_at;
+	struct rg_buf input;  /* what was read, and is no line yet */
 	int64_t line;	      /* last one read */
 	struct rg_batch done; /* totals so far */
 	int64_t bytes;
@@ -421,25 +420,19 @@ static int add_line(struct batch *batch, struct roger_str line, struct roger_err
 	return ROGER_OK;
 }
 
+/* Read on, behind what is left of the input; *ret_more false: that was all. */
 static int read_more(struct batch *batch, bool *ret_more, struct roger_err *err)
 {
-	char *room;
+	char *room = rg_buf_room(&batch->input, PIECE);
 	ssize_t got;
 
-	if (batch->input_at) {
-		memmove(batch->input.data, batch->input.data + batch->input_at,
-			batch->input.length - batch->input_at);
-		batch->input.length -= batch->input_at;
-		batch->input_at = 0;
-	}
-	room = rg_buf_room(&batch->input, 65536);
-	if (!room && batch->input.length > RG_LINE_BYTES_MAX - 65536)
+	if (!room && batch->input.length > RG_LINE_BYTES_MAX - PIECE)
 		return rg_fail(err, ROGER_EDATA, 0, "line %lld: longer than %d bytes",
 			       (long long)batch->line + 1, RG_LINE_BYTES_MAX);
 	if (!room)
 		return rg_fail_memory(err);
 	do
-		got = read(STDIN_FILENO, room, 65536);
+		got = read(STDIN_FILENO, room, PIECE);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return rg_fail(err, ROGER_EIO, errno, "read standard input");
@@ -448,63 +441,48 @@ static int read_more(struct batch *batch, bool *ret_more, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* Read the next line, without its newline; the last one may lack it. */
-static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_found,
-		     struct roger_err *err)
+static int take_line(struct batch *batch, struct roger_str line, struct roger_err *err)
 {
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	struct roger_str ahead;
-	const char *newline;
-	bool more = true;
 	int r;
 
-	for (;;) {
-		ahead = rg_buf_str(&batch->input);
-		ahead.data += batch->input_at;
-		ahead.length -= batch->input_at;
-		newline = rg_str_newline(ahead);
-		if (newline || !more)
-			break;
-		/* No input is there, so its writer may be waiting for receipts. */
-		if (batch->count && poll(&input, 1, 0) == 0) {
-			r = flush_group(batch, err);
-			if (r < 0)
-				return r;
-		}
-		r = read_more(batch, &more, err);
-		if (r < 0)
-			return r;
-	}
-	*ret_found = ahead.length > 0;
-	*ret_line = rg_str_first_line(ahead);
-	batch->input_at += ret_line->length + (newline != NULL);
-	batch->bytes += (int64_t)ret_line->length + 1;
-	batch->line += *ret_found;
-	return ROGER_OK;
+	batch->bytes += (int64_t)line.length + 1;
+	batch->line++;
+	if (!line.length)
+		return ROGER_OK;
+	r = add_line(batch, line, err);
+	if (r < 0)
+		return fail_line(batch, batch->line, r, err->message, err);
+	return batch->count == GROUP ? flush_group(batch, err) : ROGER_OK;
 }
 
 static int send_lines(struct batch *batch, struct roger_err *err)
 {
-	struct roger_str line;
-	bool found;
-	int r;
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct roger_str rest, line;
+	bool more = true;
+	int r = ROGER_OK;
 
-	for (;;) {
-		r = next_line(batch, &line, &found, err);
-		if (r < 0)
-			return r;
-		if (!found)
-			return flush_group(batch, err);
-		if (line.length == 0)
-			continue;
-		r = add_line(batch, line, err);
-		if (r < 0)
-			return fail_line(batch, batch->line, r, err->message, err);
-		if (batch->count == GROUP)
+	while (more && r == ROGER_OK) {
+		/* No input is there, so its writer may be waiting for receipts. */
+		if (batch->count && poll(&input, 1, 0) == 0)
 			r = flush_group(batch, err);
-		if (r < 0)
-			return r;
+		if (r == ROGER_OK)
+			r = read_more(batch, &more, err);
+		rest = rg_buf_str(&batch->input);
+		while (r == ROGER_OK && rg_str_next_line(&rest, &line)) {
+			/* A line that goes on in what is read next; the last one may lack its end.
+			 */
+			if (more && rest.data == line.data + line.length) {
+				rest = line;
+				break;
+			}
+			r = take_line(batch, line, err);
+		}
+		if (rest.length)
+			memmove(batch->input.data, rest.data, rest.length);
+		batch->input.length = rest.length;
 	}
+	return r < 0 ? r : flush_group(batch, err);
 }
 
 static int send_batch(struct cli_run *run, struct roger_err *err)
