@@ -447,6 +447,7 @@ class House:
         numbers = {row[0].upper(): row[1] for row in self.exits.rows}
         errors = "".join(f"\n\t\t{quote(f'{numbers[code]} {why}')[:-1]}\\n\"" for code, why in verb.errors)
         lines += [f"\t.errors ={errors},"] if errors else []
+        lines += [f"\t.options = &rg_{verb.name}_options_record,"] if verb.name + "_options" in self.records else []
         return lines + ["};"]
 
     def page(self):

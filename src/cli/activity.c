@@ -137,8 +137,7 @@ static int run_log(struct cli_run *run, struct roger_err *err)
 
 extern const struct cli_command cli_activity;
 CLI_COMMAND(log, "log", .paged = true, .summary = "show the activity log, or write an entry",
-	    .options = &rg_log_options_record, .else_is = &cli_activity, .run = run_log,
-	    .print = print_logged);
+	    .else_is = &cli_activity, .run = run_log, .print = print_logged);
 
 /* -------------------------------------------------------------- activity -- */
 
@@ -318,5 +317,4 @@ static int run_activity(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-CLI_COMMAND(activity, "log activity", .verb = "activity", .paged = true,
-	    .options = &rg_activity_options_record, .run = run_activity);
+CLI_COMMAND(activity, "log activity", .verb = "activity", .paged = true, .run = run_activity);

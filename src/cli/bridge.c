@@ -148,7 +148,7 @@ static int run_bridge(struct cli_run *run, struct roger_err *err)
 	return failure_of(&reply, err);
 }
 
-CLI_COMMAND(bridge, "bridge", .options = &rg_bridge_options_record, .run = run_bridge);
+CLI_COMMAND(bridge, "bridge", .run = run_bridge);
 
 /* -------------------------------------------------------------- ingest -- */
 
@@ -194,5 +194,5 @@ static int run_ingest(struct cli_run *run, struct roger_err *err)
 	return ROGER_OK;
 }
 
-CLI_COMMAND(ingest, "bridge ingest", .verb = "ingest", .options = &rg_ingest_options_record,
-	    .prepare = prepare_ingest, .run = run_ingest);
+CLI_COMMAND(ingest, "bridge ingest", .verb = "ingest", .prepare = prepare_ingest,
+	    .run = run_ingest);

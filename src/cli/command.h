@@ -35,8 +35,8 @@ struct cli_run {
 	const void *reply;	 /* the reply that is printed */
 	int exit;		 /* the exit status if the run does not fail */
 	struct roger_strs words; /* words of the command line that are not options */
-	void *options;	     /* rg_NAME_options, if the command has such; without data: not given */
-	struct roger *roger; /* open, unless the verb needs none */
+	void *options;		 /* rg_NAME_options of the verb, if any; without data: not given */
+	struct roger *roger;	 /* open, unless the verb needs none */
 	const struct cli_old_name *old; /* the old name that was typed; NULL: none */
 	char **argv;			/* of the program: its name, the command's, the rest */
 };
@@ -46,7 +46,6 @@ struct cli_command {
 	const char *verb; /* NULL: the verb has the command's name */
 	/* Describes a command that calls no verb, and has a run below; NULL: it calls one. */
 	const struct roger_op *own;
-	const struct roger_record *options; /* those that are no members of the request, or NULL */
 	const char *words;   /* words that may follow: "new" sets the field of that name */
 	const char *summary; /* for a command without a verb */
 	const char *examples;

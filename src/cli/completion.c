@@ -34,8 +34,7 @@ static int run_help(struct cli_run *run, struct roger_err *err)
 	return ROGER_OK;
 }
 
-CLI_COMMAND(help, "help", .paged = true, .own = &rg_op_help, .options = &rg_help_options_record,
-	    .run = run_help);
+CLI_COMMAND(help, "help", .paged = true, .own = &rg_op_help, .run = run_help);
 
 /* ----------------------------------------------------------- completion -- */
 

@@ -161,5 +161,4 @@ static int run_export(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-CLI_COMMAND(export, "export", .own = &rg_op_export, .options = &rg_export_options_record,
-	    .run = run_export);
+CLI_COMMAND(export, "export", .own = &rg_op_export, .run = run_export);

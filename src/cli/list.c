@@ -216,5 +216,4 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 	return ROGER_OK;
 }
 
-CLI_COMMAND(list, "list", .paged = true, .options = &rg_list_options_record, .joined = true,
-	    .run = run_list);
+CLI_COMMAND(list, "list", .paged = true, .joined = true, .run = run_list);

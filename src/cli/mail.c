@@ -376,5 +376,4 @@ static int run_show(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-CLI_COMMAND(show, "show", .paged = true, .options = &rg_show_options_record, .run = run_show,
-	    .print = print_show);
+CLI_COMMAND(show, "show", .paged = true, .run = run_show, .print = print_show);

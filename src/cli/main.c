@@ -61,9 +61,7 @@ static int run_version(struct cli_run *run, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static const struct cli_command bare = {
-	.name = "", .own = &rg_op_version, .options = &rg_bare_options_record, .run = run_version
-};
+static const struct cli_command bare = { .name = "", .own = &rg_op_bare, .run = run_version };
 
 CLI_COMMAND(version, "version", .own = &rg_op_version, .run = run_version);
 
@@ -215,7 +213,7 @@ static int open_and_run(struct cli_run *run, struct roger_err *err)
 static int prepare_run(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
-	const struct roger_record *options = run->command->options;
+	const struct roger_record *options = op->options;
 
 	run->request = rg_arena_get(run->arena, op->request->size + 1);
 	run->options = rg_arena_get(run->arena, options ? options->size : 1);

@@ -53,7 +53,8 @@ const struct roger_field *cli_find_field(const struct roger_record *record, stru
 /* Not lists of records, nor the field that says that a person asks, nor the command's words. */
 const struct roger_field *cli_next_option(const struct cli_command *command, size_t *i)
 {
-	const struct roger_record *const records[] = { cli_op(command)->request, command->options };
+	const struct roger_record *const records[] = { cli_op(command)->request,
+						       cli_op(command)->options };
 	const struct roger_field *field;
 	size_t k, before = 0;
 
@@ -92,7 +93,7 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 {
 	const char *command = parser->run->command->name;
 	const struct roger_record *const records[] = { &rg_common_options_record,
-						       parser->run->command->options,
+						       cli_op(parser->run->command)->options,
 						       parser->record };
 	const struct roger_field *field;
 	struct rg_nearest nearest = { 0 };
@@ -201,7 +202,7 @@ static int take_option(struct parser *parser, const char *word, struct roger_err
 	struct roger_str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
 	struct roger_str value = { 0 };
 	const struct roger_field *field = cli_find_field(parser->record, name);
-	const struct roger_field *own = cli_find_field(run->command->options, name);
+	const struct roger_field *own = cli_find_field(cli_op(run->command)->options, name);
 	const struct roger_field *common = cli_find_field(&rg_common_options_record, name);
 	int r;
 
@@ -423,7 +424,7 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 
 const char *cli_takes(const struct cli_command *command, struct roger_str name)
 {
-	const struct roger_field *field = cli_find_field(command->options, name);
+	const struct roger_field *field = cli_find_field(cli_op(command)->options, name);
 
 	field = field ? field : cli_find_field(&rg_common_options_record, name);
 	field = field ? field : cli_find_field(cli_op(command)->request, name);

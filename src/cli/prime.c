@@ -129,5 +129,4 @@ static int run_prime(struct cli_run *run, struct roger_err *err)
 	return cli_call(run, err);
 }
 
-CLI_COMMAND(prime, "prime", .options = &rg_prime_options_record, .run = run_prime,
-	    .print = print_prime);
+CLI_COMMAND(prime, "prime", .run = run_prime, .print = print_prime);

@@ -568,8 +568,7 @@ static int prepare_reply(struct cli_run *run, struct roger_err *err)
 					  : ROGER_OK;
 }
 
-CLI_COMMAND(reply, "reply", .options = &rg_reply_options_record, .prepare = prepare_reply,
-	    .run = send_one, .print = print_sent, .joined = true);
+CLI_COMMAND(reply, "reply", .prepare = prepare_reply, .run = send_one, .print = print_sent,
+	    .joined = true);
 
-CLI_COMMAND(send, "send", .options = &rg_send_options_record, .prepare = prepare_send,
-	    .run = run_send, .print = print_sent);
+CLI_COMMAND(send, "send", .prepare = prepare_send, .run = run_send, .print = print_sent);

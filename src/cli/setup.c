@@ -137,5 +137,4 @@ static int run_setup(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-CLI_COMMAND(setup, "setup", .options = &rg_setup_options_record, .run = run_setup,
-	    .print = print_done, .exit_of = exit_of);
+CLI_COMMAND(setup, "setup", .run = run_setup, .print = print_done, .exit_of = exit_of);

@@ -355,5 +355,4 @@ static int run_timeline(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-CLI_COMMAND(timeline, "timeline", .paged = true, .options = &rg_timeline_options_record,
-	    .run = run_timeline);
+CLI_COMMAND(timeline, "timeline", .paged = true, .run = run_timeline);

@@ -135,4 +135,4 @@ static int run_trust(struct cli_run *run, struct roger_err *err)
 	return call_trust(run, request, !changes, err);
 }
 
-CLI_COMMAND(trust, "trust", .options = &rg_trust_options_record, .run = run_trust);
+CLI_COMMAND(trust, "trust", .run = run_trust);

@@ -218,4 +218,4 @@ static int run_seal(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-CLI_COMMAND(seal, "seal", .options = &rg_seal_options_record, .run = run_seal);
+CLI_COMMAND(seal, "seal", .run = run_seal);

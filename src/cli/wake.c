@@ -115,5 +115,4 @@ static int run_wake(struct cli_run *run, struct roger_err *err)
 	return call_until_stopped(run, request, err);
 }
 
-CLI_COMMAND(wake, "wake", .options = &rg_wake_options_record, .run = run_wake, .print = print_wake,
-	    .exit_of = exit_of);
+CLI_COMMAND(wake, "wake", .run = run_wake, .print = print_wake, .exit_of = exit_of);
