@@ -7,21 +7,18 @@
 /* The longest wait: a signal that comes just before one is only seen after it. */
 enum { WAIT_MS = 1000 };
 
-static const char *const kinds[] = { "",	"took",	   "had",   "skipped",
-				     "skipped", "waiting", "wrote", "trouble" };
-
+/* What is not good goes to standard error, so that scripts notice. */
 static bool is_good(const struct roger_crossing *item)
 {
-	return item->kind == ROGER_CROSSING_TAKEN || item->kind == ROGER_CROSSING_KNOWN ||
-	       item->kind == ROGER_CROSSING_WRITTEN;
+	return rg_crossing_kind_tones[item->kind] == RG_TONE_GOOD;
 }
 
 /* "skipped LEAD #3 -> bob  (bob.txt, line 2): why; its text is in ..." */
 static void print_crossing(FILE *to, const struct roger_crossing *item)
 {
 	cli_say_to(to, "%S%s%.%( %t%)%( #%d%)%( -> %t%)%(  %t%)%( line %d%)",
-		   is_good(item) ? CLI_PLAIN : CLI_YELLOW, kinds[item->kind], item->from,
-		   item->from.length ? item->seq : 0, item->to, item->file, item->line);
+		   is_good(item) ? CLI_PLAIN : CLI_YELLOW, rg_crossing_kind_labels[item->kind],
+		   item->from, item->from.length ? item->seq : 0, item->to, item->file, item->line);
 	cli_say_to(to, "%(  %S%t%.%)%(: %t%)%(; its text is in %t%)\n", CLI_DIM, item->id,
 		   item->why, item->kept);
 }
@@ -47,7 +44,6 @@ static void print_waiting(const struct roger_crossing_list *crossings, size_t fi
 		fprintf(stderr, "waiting, too: %lld more of that file\n", (long long)more);
 }
 
-/* Print what was taken in; what was not goes to standard error, so that scripts notice. */
 static void print_reply(const struct cli_run *run, const struct roger_bridge_reply *reply)
 {
 	size_t i;

@@ -24,8 +24,6 @@ static void print_lines(struct roger_str text, bool diff)
 
 static void print_files(const struct roger_setup_reply *reply, bool done)
 {
-	static const char *const became[] = { "",	 "is as it should be", "made", "changed",
-					      "removed", "left as it is" };
 	const struct roger_setup_file *file = reply->files.items;
 	const struct roger_setup_file *end = file + reply->files.count;
 
@@ -34,7 +32,7 @@ static void print_files(const struct roger_setup_reply *reply, bool done)
 
 		cli_say("%S%t%.: %s%s", CLI_BOLD, file->file,
 			left || done || file->action == ROGER_SETUP_SAME ? "" : "to be ",
-			became[file->action]);
+			rg_setup_action_labels[file->action]);
 		if (file->trouble.length && !left)
 			cli_say(", but");
 		cli_say("%(: %S%t%.%)\n", CLI_YELLOW, file->trouble);
