@@ -454,9 +454,11 @@ class House:
         """What the page knows by name: verbs with the members of their requests, what they lose, and values with their words."""
         verbs = {verb.name: [row.name for row in self.records[verb.request + "_request"].rows if not row.inside] for verb in self.of_rooms(lambda room: True)}
         values = {name: {row.outside: row.label for row in enum.rows} for name, enum in self.enums.items()}
+        tones = {name: {row.outside: row.tone for row in enum.rows if row.tone} for name, enum in self.enums.items() if any(row.tone for row in enum.rows)}
         losses = {verb.name: verb.loses for verb in self.verbs.values() if verb.loses}
-        return "/* names - made from verbs/: verbs with the members of requests, what a verb loses, and values with their words. */\n" + "".join(
-            f"export const {name} = {json.dumps(value, separators=(',', ':'))};\n" for name, value in (("verbs", verbs), ("losses", losses), ("values", values)))
+        return "/* names - made from verbs/: verbs with the members of requests, what a verb loses, and values with their words and looks. */\n" + "".join(
+            f"export const {name} = {json.dumps(value, separators=(',', ':'))};\n"
+            for name, value in (("verbs", verbs), ("losses", losses), ("values", values), ("tones", tones)))
 
     def layout(self):
         """What the structs look like: another one is another library."""

@@ -1,4 +1,5 @@
 /* draw - what a live page and an exported one have both: messages in threads, and events. */
+import { tones } from "./names.js";
 import { h, clock, instant, line, marked, ms, path, span, when } from "./dom.js";
 
 const TEXT_MAX = 65536;
@@ -26,13 +27,13 @@ export function article(m, depth, props, whole) {
 
 /* ----------------------------------------------------------------------- events -- */
 
-const BAD = /^(late|timeout|refused|dead_letter|lease_expired|lost|damaged|failed)$/;
+const bad = e => tones.event_kind[e.kind] == "bad";
 /* Of a list of events; textOf: the text of a message, where it is known. */
 export const events = textOf => ({
-	name: "events", label: "Events", key: e => e.at + e.kind + e.actor + (e.message || e.run || "") + (e.line || ""), empty: "Nothing happened to it.", mark: e => e.gap ? "gap" : BAD.test(e.kind) ? "bad" : "",
+	name: "events", label: "Events", key: e => e.at + e.kind + e.actor + (e.message || e.run || "") + (e.line || ""), empty: "Nothing happened to it.", mark: e => e.gap ? "gap" : bad(e) ? "bad" : "",
 	columns: [
 		{ name: "clock", title: "Time", get: (e, cell) => { cell.title = e.undated ? "No line says when" : instant(e.at); return e.gap ? "" : e.undated ? "not known" : clock(e.at); } },
-		{ name: "kind", title: "Event", link: true, get: (e, cell) => { cell.dataset.is = BAD.test(e.kind) ? "bad" : e.kind; return e.kind.replaceAll("_", " "); } },
+		{ name: "kind", title: "Event", link: true, get: (e, cell) => { cell.dataset.is = bad(e) ? "bad" : e.kind; return e.kind.replaceAll("_", " "); } },
 		{ name: "from", title: "Who", get: e => e.actor },
 		{ name: "to", title: "To", get: e => e.peer },
 		{ name: "text", title: "What", get: (e, cell) => { const text = e.kind == "sent" && textOf(e.message); cell.title = e.words; return text ? text.slice(0, 300) : e.words; } },
