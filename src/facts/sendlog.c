@@ -162,7 +162,7 @@ enum rg_sendlog_told rg_sendlog_told(const struct roger_message *message, int64_
 	}
 	if (!waits && message->attempt > 1)
 		return read ? RG_TOLD_NOTHING : RG_TOLD_DELIVERED;
-	*ret_at_ms = waits && read ? message->read_at_ms : message->created_at_ms;
+	*ret_at_ms = read ? message->read_at_ms : message->created_at_ms;
 	if (!waits)
 		return read || message->claimed_by.length || message->handed_at_ms
 			       ? RG_TOLD_NOTHING

@@ -206,62 +206,78 @@ static void an_entry_says_all_but_the_content(void **state)
 	rg_arena_free(arena);
 }
 
+enum { NOT_ACKED, ACKED_AS_READ, ACKED_LATER, ACKED_BY_PERSON, ACKS };
+
+/* What a line tells: to be read, that it was read; only stored, the line that stores it or begins
+ * anew. */
+static enum rg_sendlog_told expected_told(const struct roger_message *message, int acked)
+{
+	const bool waits = message->confirm_by_ms > 0;
+
+	if (!message->key.length || !message->cycle.length)
+		return RG_TOLD_NOTHING;
+	if (message->archived_at_ms)
+		return waits && !message->read ? RG_TOLD_GONE : RG_TOLD_NOTHING;
+	if (waits && !message->read)
+		return RG_TOLD_BEGUN;
+	if (waits)
+		return acked == ACKED_BY_PERSON ? RG_TOLD_IN_PLACE
+		       : acked == ACKED_LATER	? RG_TOLD_NOTHING
+						: RG_TOLD_DELIVERED;
+	if (message->read)
+		return RG_TOLD_NOTHING;
+	return message->attempt > 1 || (!message->claimed_by.length && !message->handed_at_ms)
+		       ? RG_TOLD_DELIVERED
+		       : RG_TOLD_NOTHING;
+}
+
+static void check_line(const struct roger_message *message, int acked)
+{
+	const enum rg_sendlog_told expected = expected_told(message, acked);
+	int64_t at_ms = -1;
+
+	assert_int_equal(rg_sendlog_told(message, &at_ms), expected);
+	assert_int_equal(rg_sendlog_begins(message), expected == RG_TOLD_BEGUN);
+	if (expected == RG_TOLD_GONE)
+		assert_int_equal(at_ms, 60);
+	else if (expected == RG_TOLD_BEGUN)
+		assert_int_equal(at_ms, 10);
+	else if (expected != RG_TOLD_NOTHING)
+		assert_int_equal(at_ms, message->confirm_by_ms ? 40
+					: message->attempt > 1 ? 0
+							       : 10);
+}
+
 static void every_line_of_a_message(void **state)
 {
-	int key, cycle, confirm, read, taken, archived, number;
-	int64_t at_ms;
+	static const char *const takers[] = { "", "w", "" };
+	int bits, taken, acked;
 
 	(void)state;
-	for (number = 0; number < 4; number++)
-		for (key = 0; key < 2; key++)
-			for (cycle = 0; cycle < 2; cycle++)
-				for (confirm = 0; confirm < 2; confirm++)
-					for (read = 0; read < 2; read++)
-						for (taken = 0; taken < 3; taken++)
-							for (archived = 0; archived < 2;
-							     archived++) {
-								const struct roger_message message = {
-									.key = str(key ? "t:v:c"
-										       : ""),
-									.cycle = str(cycle ? "1"
-											   : ""),
-									.attempt = number,
-									.confirm_by_ms =
-										confirm ? 50 : 0,
-									.read = read,
-									.read_at_ms = read ? 40 : 0,
-									.claimed_by = str(
-										taken == 1 ? "w"
-											   : ""),
-									.handed_at_ms = taken == 2,
-									.archived_at_ms =
-										archived ? 60 : 0,
-									.created_at_ms = 10,
-								};
-								/* To be read: then.  Only stored:
-								 * the line that stores it, or
-								 * begins anew. */
-								const bool expected =
-									key && cycle && !archived &&
-									(confirm ? read
-										 : !read &&
-											   (!taken ||
-											    number >
-												    1));
+	for (bits = 0; bits < 1 << 7; bits++)
+		for (taken = 0; taken < 3; taken++)
+			for (acked = 0; acked < (bits & 16 ? ACKS : 1); acked++) {
+				const bool read = bits & 16;
+				const struct roger_message message = {
+					.to = RG_STR("b"),
+					.attempt = bits & 3,
+					.key = str(bits & 4 ? "t:v:c" : ""),
+					.cycle = str(bits & 8 ? "1" : ""),
+					.read = read,
+					.read_at_ms = read ? 40 : 0,
+					.confirm_by_ms = bits & 32 ? 50 : 0,
+					.archived_at_ms = bits & 64 ? 60 : 0,
+					.claimed_by = str(acked == ACKED_BY_PERSON ? "human"
+										   : takers[taken]),
+					.handed_at_ms = taken == 2,
+					.acked_at_ms = acked == ACKED_LATER ? 45
+						       : acked		    ? 40
+									    : 0,
+					.created_at_ms = 10,
+				};
 
-								at_ms = -1;
-								assert_int_equal(
-									rg_sendlog_told(&message,
-											&at_ms) ==
-										RG_TOLD_DELIVERED,
-									expected);
-								if (expected)
-									assert_int_equal(
-										at_ms,
-										confirm	     ? 40
-										: number > 1 ? 0
-											     : 10);
-							}
+				check_line(&message, acked);
+			}
 }
 
 /* ---------------------------------------------------------------- rules -- */
