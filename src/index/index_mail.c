@@ -352,16 +352,16 @@ static int ask_alone(struct answer *answer, uint64_t end, int64_t *ret_number, b
 	return r;
 }
 
-static int answer_over(struct answer *answer, struct rg_index_reach reach, int64_t *ret_number,
-		       bool *ret_over, struct roger_err *err)
+/* Read on from the tables and, unless only that is wanted (no query), answer.  *ret_over false:
+ * only the tables can answer, up to date. */
+static int ask_over_tables(struct answer *answer, struct rg_index_reach reach, int64_t *ret_number,
+			   bool *ret_over, struct roger_err *err)
 {
-	int tries = 0, r = ask_alone(answer, reach.end, ret_number, ret_over, err);
+	int tries = 0, r;
 
-	if (r < 0 || *ret_over)
-		return r;
 	do {
 		r = rg_index_tail_follow(answer->index, reach, ret_over, err);
-		if (r == ROGER_OK && *ret_over)
+		if (r == ROGER_OK && *ret_over && answer->query)
 			r = ask_mail(answer, ret_number, ret_over, err);
 	} while (rg_index_tail_again(answer->index, &tries, &r, ret_over));
 	return r;
@@ -385,11 +385,14 @@ int rg_index_tail_answer(struct rg_index *index, struct rg_index_reach reach,
 	struct answer answer = { .index = index,
 				 .query = query,
 				 .arena = ret_entries ? arena : NULL };
+	const bool asked = can_answer(query, !ret_entries, ret_number != NULL);
 	int r = ROGER_OK;
 
-	*ret_over = can_answer(query, !ret_entries, ret_number != NULL);
-	if (*ret_over)
-		r = answer_over(&answer, reach, ret_number, ret_over, err);
+	*ret_over = false;
+	if (asked)
+		r = ask_alone(&answer, reach.end, ret_number, ret_over, err);
+	if (r == ROGER_OK && asked && !*ret_over)
+		r = ask_over_tables(&answer, reach, ret_number, ret_over, err);
 	if (ret_entries)
 		*ret_entries = (struct rg_entries){ answer.entries.items, answer.entries.count };
 	return r;
@@ -399,9 +402,13 @@ void rg_index_follow(struct rg_index *index, uint64_t end, const struct rg_query
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = query ? rg_arena_new() : NULL;
 	struct answer answer = { .index = index, .query = query, .arena = arena };
+	const struct rg_index_reach reach = { .end = end };
 	bool over = false;
 
-	if (!arena || !can_answer(query, false, false) ||
-	    ask_alone(&answer, end, NULL, &over, NULL) < 0 || !over)
-		rg_index_follow_tables(index, (struct rg_index_reach){ .end = end });
+	if (arena && can_answer(query, false, false) &&
+	    ask_alone(&answer, end, NULL, &over, NULL) == ROGER_OK && over)
+		return;
+	answer.query = NULL;
+	if (ask_over_tables(&answer, reach, NULL, &over, NULL) == ROGER_OK && !over)
+		(void)!rg_index_refresh(index, end, NULL);
 }

@@ -316,78 +316,58 @@ int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_
 
 /* --------------------------------------------------------- full-text table -- */
 
+enum { TELL_ROWS = 1000 };
+
+struct searching {
+	struct rg_index *index;
+	int64_t count;
+};
+
 /* Add a message to the full-text table; its texts are read from the journal. */
-static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg_entry *entry,
-		      struct roger_err *err)
+static int add_search(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	const struct rg_entry entry = rg_index_entry(row);
+	struct searching *searching = context;
+	struct rg_index *const index = searching->index;
 	struct roger_message message;
-	int r;
+	int r = rg_kept(arena, err);
 
-	if (!arena)
-		return rg_fail_memory(err);
-	r = rg_store_read_line(index->store, entry->offset, entry->length, &line, err);
+	if (++searching->count % TELL_ROWS == 0 &&
+	    !rg_index_report_progress(index, "search messages", entry.position,
+				      index->progress.lines))
+		return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+	if (r == ROGER_OK)
+		r = rg_store_read_line(index->store, entry.offset, entry.length, &line, err);
 	if (r == ROGER_OK)
 		r = rg_message_read_within(rg_buf_str(&line), arena, &message, err);
 	if (r == ROGER_EDATA)
 		rg_index_doubt(index);
-	if (r == ROGER_OK) {
-		sqlite3_bind_int64(add, 1, entry->position);
-		rg_index_bind(add, 2, message.content);
-		rg_index_bind(add, 3, message.metadata);
-		r = rg_index_step(index, add, err);
-	}
-	return r;
-}
-
-enum { TELL_ROWS = 1000 };
-
-static int add_searches(struct rg_index *index, sqlite3_stmt *get, sqlite3_stmt *add,
-			struct roger_err *err)
-{
-	struct rg_entry entry;
-	int64_t count = 0;
-	int step, r = ROGER_OK;
-
-	sqlite3_bind_int64(get, 1, index->progress.search_to);
-	while (r == ROGER_OK && (step = sqlite3_step(get)) == SQLITE_ROW) {
-		if (++count % TELL_ROWS == 0 &&
-		    !rg_index_report_progress(index, "search messages",
-					      sqlite3_column_int64(get, 0), index->progress.lines))
-			return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
-		entry = rg_index_entry(get);
-		r = add_search(index, add, &entry, err);
-	}
-	return r < 0 || step == SQLITE_DONE ? r : rg_index_fail(index, "read lines", err);
+	return r < 0 ? r
+		     : rg_index_put(index, RG_SQL_SEARCH_ADD, err, "itt", entry.position,
+				    message.content, message.metadata);
 }
 
 static int fill_search(struct rg_index *index, const void *unused, struct roger_err *err)
 {
-	static const char places[] =
-		"SELECT position, position, first_offset, first_length FROM messages"
-		" WHERE position > ?1";
-	sqlite3_stmt *get = NULL, *add = NULL;
+	struct searching searching = { .index = index };
+	struct rg_question question;
 	int r = rg_index_load(index, err);
 
 	(void)unused;
+	if (r == ROGER_OK)
+		r = rg_index_run(index,
+				 "CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(content,"
+				 " metadata, content = '')",
+				 err);
 	if (r < 0)
 		return r;
-	r = rg_index_run(index,
-			 "CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(content, metadata,"
-			 " content = '')",
-			 err);
-	if (r < 0)
-		return r;
-	if (sqlite3_prepare_v2(index->db, places, -1, &get, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v2(index->db,
-			       "INSERT INTO search(rowid, content, metadata) VALUES (?1, ?2, ?3)",
-			       -1, &add, NULL) != SQLITE_OK)
-		r = rg_index_fail(index, "prepare the full-text table", err);
-	else
-		r = add_searches(index, get, add, err);
-	sqlite3_finalize(get);
-	sqlite3_finalize(add);
+	rg_question_init(&question, "SELECT position, position, first_offset, first_length");
+	rg_question_number(&question, " FROM messages WHERE position > ?",
+			   index->progress.search_to);
+	r = rg_index_ask_once(index, &question, add_search, &searching, err);
+	rg_question_deinit(&question);
 	if (r < 0)
 		return r;
 	index->progress.search_to = index->progress.lines;

@@ -69,6 +69,7 @@ RG_STATEMENT(BOX_GET, STATE " FROM messages m INDEXED BY messages_mailbox" STATE
 			    " WHERE m.to_phase = ?1 AND m.read = 0 AND m.position > ?2"
 			    " ORDER BY m.position LIMIT ?3")
 RG_STATEMENT(UNREAD_GET, "SELECT unread FROM agents WHERE name = ?1")
+RG_STATEMENT(SEARCH_ADD, "INSERT INTO search(rowid, content, metadata) VALUES (?1, ?2, ?3)")
 RG_STATEMENT(ACCEPTED_GET,
 	     "SELECT max(seq) FROM (SELECT seq FROM last_seen"
 	     " WHERE reader = ?1 AND sender = ?2 AND epoch = ?3 UNION ALL SELECT seq FROM edges"

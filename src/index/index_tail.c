@@ -592,15 +592,3 @@ bool rg_index_tail_again(struct rg_index *index, int *tries, int *r, bool *over)
 	*r = ROGER_OK;
 	return ++*tries < MOVES_MAX;
 }
-
-void rg_index_follow_tables(struct rg_index *index, struct rg_index_reach reach)
-{
-	bool over;
-	int tries = 0, r;
-
-	do
-		r = rg_index_tail_follow(index, reach, &over, NULL);
-	while (rg_index_tail_again(index, &tries, &r, &over));
-	if (r == ROGER_OK && !over)
-		(void)!rg_index_refresh(index, reach.end, NULL);
-}

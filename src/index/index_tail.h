@@ -55,9 +55,6 @@ int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes,
 /* Does the box have all unread messages of the agent? */
 bool rg_index_tail_has_all(const struct rg_index *index, const struct rg_box *box);
 
-/* See rg_index_follow(). */
-void rg_index_follow_tables(struct rg_index *index, struct rg_index_reach reach);
-
 /* Did the tables change during an attempt?  Then it must be repeated; *tries starts at 0. */
 bool rg_index_tail_again(struct rg_index *index, int *tries, int *r, bool *over);
 
