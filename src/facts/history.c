@@ -184,20 +184,17 @@ int64_t rg_permille(int64_t part, int64_t whole)
 
 int64_t *rg_counter_of(struct rg_counter *counter, struct roger_str name)
 {
-	size_t place = rg_names_find(&counter->names, name);
+	const size_t place = rg_names_find(&counter->names, name);
 	struct roger_str kept;
 
-	if (place < counter->count)
-		return &counter->counts[place];
-	place = counter->count;
-	if (!rg_arena_copy(counter->names.arena, name, &kept) ||
-	    !rg_arena_push(counter->names.arena, &counter->counts, &counter->count,
-			   sizeof *counter->counts))
+	if (place == SIZE_MAX && (!rg_arena_copy(counter->names.arena, name, &kept) ||
+				  !rg_names_add(&counter->names, kept)))
 		return &counter->lost;
-	if (rg_names_add(&counter->names, kept))
-		return &counter->counts[place];
-	counter->count--;
-	return &counter->lost;
+	while (counter->count < counter->names.count)
+		if (!rg_arena_push(counter->names.arena, &counter->counts, &counter->count,
+				   sizeof *counter->counts))
+			return &counter->lost;
+	return &counter->counts[place == SIZE_MAX ? counter->count - 1 : place];
 }
 
 static int compare_figures(const void *a, const void *b)
