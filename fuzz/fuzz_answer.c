@@ -49,7 +49,7 @@ static bool print_again(const struct roger_record *record, struct roger_str text
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct roger_str all = { (const char *)data, size };
-	const char *end = size ? rg_str_newline(all) : NULL;
+	const char *end = size ? rg_str_find(all, '\n') : NULL;
 	const struct roger_record *record;
 	struct rg_buf first, second;
 	struct roger_str verb;

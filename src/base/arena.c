@@ -151,17 +151,20 @@ bool rg_arena_vprint(struct rg_arena *arena, struct roger_str *ret, const char *
 		     va_list arguments)
 {
 	va_list again;
-	char *text;
+	char *text, first[256];
 	int length;
 
 	va_copy(again, arguments);
-	length = vsnprintf(NULL, 0, format, again);
+	length = vsnprintf(first, sizeof first, format, again);
 	va_end(again);
 	text = length < 0 ? NULL : rg_arena_room(arena, (size_t)length + 1);
 	arena->failed |= !text;
 	if (!text)
 		return false;
-	vsnprintf(text, (size_t)length + 1, format, arguments);
+	if ((size_t)length < sizeof first)
+		memcpy(text, first, (size_t)length + 1);
+	else
+		vsnprintf(text, (size_t)length + 1, format, arguments);
 	*ret = (struct roger_str){ text, (size_t)length };
 	return true;
 }

@@ -49,6 +49,7 @@ static size_t print_escape(enum rg_target target, uint32_t c, const char *format
 bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ESCAPED_BYTES],
 		    struct roger_str *ret_piece)
 {
+	const bool ordinary = !targets[target].plain && target != RG_IN_SCRIPT;
 	const char *wrong = targets[target].wrong;
 	struct roger_str rest = *text;
 	size_t at = 0, step = 0;
@@ -60,6 +61,10 @@ bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ES
 	if (target == RG_IN_LINES && rest.length > 1 && memcmp(rest.data, "\r\n", 2) == 0)
 		rest = (struct roger_str){ rest.data + 1, rest.length - 1 };
 	for (; at < rest.length; at += step ? step : 1) {
+		/* Most text is of visible ASCII, which most languages keep. */
+		step = 1;
+		if (ordinary && rest.data[at] >= ' ' && rest.data[at] < 0x7f)
+			continue;
 		step = rg_utf8_next(rest.data + at, rest.length - at, &c);
 		step = step > 1 && target == RG_IN_ADDRESS ? 0 : step;
 		if (step ? !is_kept(target, c) : wrong != NULL)

@@ -58,25 +58,25 @@ bool rg_str_blank(struct roger_str text)
 }
 
 /* musl's memchr() looks at eight bytes at a time, this function at sixteen. */
-const char *rg_str_newline(struct roger_str text)
+const char *rg_str_find(struct roger_str text, char c)
 {
 #ifdef __SSE2__
-	const __m128i newlines = _mm_set1_epi8('\n');
+	const __m128i wanted = _mm_set1_epi8(c);
 	unsigned found;
 
 	for (; text.length >= 16; text.data += 16, text.length -= 16) {
 		found = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(
-			_mm_loadu_si128((const __m128i *)(const void *)text.data), newlines));
+			_mm_loadu_si128((const __m128i *)(const void *)text.data), wanted));
 		if (found)
 			return text.data + __builtin_ctz(found);
 	}
 #endif
-	return text.length ? memchr(text.data, '\n', text.length) : NULL;
+	return text.length ? memchr(text.data, c, text.length) : NULL;
 }
 
 struct roger_str rg_str_first_line(struct roger_str text)
 {
-	const char *newline = rg_str_newline(text);
+	const char *newline = rg_str_find(text, '\n');
 
 	if (newline)
 		text.length = (size_t)(newline - text.data);
@@ -105,18 +105,11 @@ int64_t rg_str_line(struct roger_str text, size_t at)
 	return line;
 }
 
-size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char)
+size_t rg_utf8_decode(const char *data, size_t length, uint32_t *ret_char)
 {
 	const unsigned char *byte = (const unsigned char *)data;
 	uint32_t c, least;
 	size_t more, i;
-
-	if (length == 0)
-		return 0;
-	if (byte[0] < 0x80) {
-		*ret_char = byte[0];
-		return 1;
-	}
 
 	if ((byte[0] & 0xe0) == 0xc0)
 		c = byte[0] & 0x1f, more = 1, least = 0x80;
@@ -275,23 +268,24 @@ void rg_buf_add_int(struct rg_buf *buf, int64_t number)
 void rg_buf_printf(struct rg_buf *buf, const char *format, ...)
 {
 	va_list arguments;
-	char *room;
+	char *room = rg_buf_room(buf, 1);
+	const size_t space = room ? buf->capacity - buf->length : 0;
 	int length;
 
 	va_start(arguments, format);
-	length = vsnprintf(NULL, 0, format, arguments);
+	length = vsnprintf(room, space, format, arguments);
 	va_end(arguments);
 
-	room = length < 0 ? NULL : rg_buf_room(buf, (size_t)length + 1);
-	if (!room) {
-		buf->failed = true;
-		return;
+	if (length >= 0 && (size_t)length >= space) {
+		room = rg_buf_room(buf, (size_t)length + 1);
+		va_start(arguments, format);
+		vsnprintf(room, room ? (size_t)length + 1 : 0, format, arguments);
+		va_end(arguments);
 	}
-
-	va_start(arguments, format);
-	vsnprintf(room, (size_t)length + 1, format, arguments);
-	va_end(arguments);
-	buf->length += (size_t)length;
+	if (length < 0 || !room)
+		buf->failed = true;
+	else
+		buf->length += (size_t)length;
 }
 
 void rg_buf_add_shell_word(struct rg_buf *out, struct roger_str word)

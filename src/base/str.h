@@ -72,8 +72,8 @@ struct roger_str rg_str_without_end(struct roger_str text, const char *character
 /* Is there nothing but blanks and line ends? */
 bool rg_str_blank(struct roger_str text);
 
-/* The first newline of the text, or NULL. */
-const char *rg_str_newline(struct roger_str text);
+/* The first such byte of the text, or NULL. */
+const char *rg_str_find(struct roger_str text, char c);
 
 /* The text up to its first newline, or all of it. */
 struct roger_str rg_str_first_line(struct roger_str text);
@@ -90,7 +90,14 @@ bool rg_utf8_count(struct roger_str text, size_t *ret_chars);
 /*
  * Decode the character at data.  Returns its length in bytes; 0: not valid UTF-8.
  */
-size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char);
+size_t rg_utf8_decode(const char *data, size_t length, uint32_t *ret_char);
+static inline size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char)
+{
+	if (!length || (unsigned char)*data >= 0x80)
+		return length ? rg_utf8_decode(data, length, ret_char) : 0;
+	*ret_char = (unsigned char)*data;
+	return 1;
+}
 
 /* Read a decimal number from 0 to INT64_MAX; false: the text is anything else. */
 bool rg_str_number(struct roger_str text, int64_t *ret_number);

@@ -176,9 +176,8 @@ void cli_print_damage(FILE *to, const struct roger *roger);
  * *i = 0; NULL: there are no more. */
 const struct roger_field *cli_next_option(const struct cli_command *command, size_t *i);
 
-/* The name of a field with blanks, or dashes, in place of underscores; its name as an option. */
+/* The name of a field with blanks in place of underscores, or with dashes, as an option has it. */
 struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64]);
-void cli_option_name(const struct roger_field *field, char to[64]);
 
 /* The field of a request, or of options (may be NULL), for this option; else NULL. */
 const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name);

@@ -113,7 +113,7 @@ static void offer_option(struct completing *completing, const struct roger_field
 {
 	char name[64], text[80];
 
-	cli_option_name(field, name);
+	cli_words_of(field, '-', name);
 	snprintf(text, sizeof text, "--%s", name);
 	if (!(field->flags & ROGER_SELF))
 		offer_about(completing, rg_str(text), rg_str(field->help));

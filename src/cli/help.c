@@ -155,7 +155,7 @@ static void print_options(FILE *to, const struct cli_command *command)
 	while ((field = cli_next_option(command, &i))) {
 		if (field->flags & ROGER_PLACE)
 			continue;
-		cli_option_name(field, name);
+		cli_words_of(field, '-', name);
 		cli_value_word(field, value);
 		snprintf(text, sizeof text, "--%s%s%s", field->flags & ROGER_SELF ? "as" : name,
 			 *value ? " " : "", value);

@@ -33,7 +33,7 @@ static bool add_option(struct rg_help_reply *table, struct rg_option_list *optio
 	char name[64], value[64];
 	size_t i;
 
-	cli_option_name(field, name);
+	cli_words_of(field, '-', name);
 	cli_value_word(field, value);
 	for (i = 0; field->kind == ROGER_ENUM && field->names[i]; i++)
 		if (*field->names[i] &&

@@ -22,16 +22,10 @@ struct roger_str cli_words_of(const struct roger_field *field, char between, cha
 {
 	size_t i;
 
-	snprintf(to, 64, "%s", field->name);
-	for (i = 0; to[i]; i++)
-		if (to[i] == '_')
-			to[i] = between;
-	return rg_str(to);
-}
-
-void cli_option_name(const struct roger_field *field, char to[64])
-{
-	cli_words_of(field, '-', to);
+	for (i = 0; field->name[i] && i < 63; i++)
+		to[i] = field->name[i] == '_' ? between : field->name[i];
+	to[i] = '\0';
+	return (struct roger_str){ to, i };
 }
 
 static bool is_option(const struct roger_field *field)
@@ -107,7 +101,7 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 	for (i = 0; i < 3; i++)
 		for (field = records[i] ? records[i]->fields : NULL; field && field->name;
 		     field++) {
-			cli_option_name(field, candidate);
+			cli_words_of(field, '-', candidate);
 			if (is_option(field) && rg_nearest_look(&nearest, name, rg_str(candidate)))
 				nearest.word.data = memcpy(found, candidate, sizeof found);
 		}

@@ -344,7 +344,7 @@ void cli_screen_fold(struct rg_buf *out, struct roger_str text, size_t width)
 {
 	const char *end;
 
-	while ((end = rg_str_newline(text))) {
+	while ((end = rg_str_find(text, '\n'))) {
 		fold_line(out, (struct roger_str){ text.data, (size_t)(end - text.data) }, width);
 		rg_buf_add_char(out, '\n');
 		text = text_from(text, (size_t)(end + 1 - text.data));

@@ -48,7 +48,7 @@ static int check_batch(const struct roger_send_request *given, struct roger_err 
 
 	for (i = 0; i < sizeof own / sizeof *own; i++) {
 		field = cli_member(cli_op_named("send")->request, rg_str(own[i]));
-		cli_option_name(field, option);
+		cli_words_of(field, '-', option);
 		if (!rg_field_unset(field, given))
 			return rg_fail_member(err, ROGER_EUSAGE, own[i],
 					      "--%s: in a batch each line has its own: put \"%s\" "

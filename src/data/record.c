@@ -571,11 +571,6 @@ static int decode_named(const struct roger_field *field, struct reading *reading
 	return decode_field(field, reading->form, value, reading->record, reading->arena, err);
 }
 
-static void negate_bool(bool *at)
-{
-	*at = !*at;
-}
-
 static int decode_members(struct reading *reading, const struct level *level,
 			  const struct rg_value *object, struct rg_buf *unknown,
 			  struct roger_err *err)
@@ -600,7 +595,7 @@ static int decode_members(struct reading *reading, const struct level *level,
 			r = decode_named(field, reading, value, err);
 			/* With ROGER_NEGATED, the other name of a member means the opposite. */
 			if ((field->flags & ROGER_NEGATED) && !rg_str_equal(name, key))
-				negate_bool(rg_field_at(field, reading->record));
+				*(bool *)rg_field_at(field, reading->record) ^= true;
 			if (!counts_as_missing(field, value))
 				reading->seen |= UINT64_C(1) << (field - reading->type->fields);
 			next = field + 1;
@@ -864,8 +859,7 @@ static void encode_value(const struct roger_field *field, bool in_words, const v
 	}
 }
 
-/* What is longer, verbs/generate.py refuses. */
-enum { NAME_BYTES_MAX = 60 };
+enum { NAME_BYTES_MAX = 60 }; /* what is longer, verbs/generate.py refuses */
 
 /* Write the name of a field in its object, or of that object: it ends at a dot, and needs no
  * escapes. */

@@ -71,7 +71,8 @@ static const char *after_string(const char *at, const char *end)
 	const char *quote = at, *back;
 
 	do {
-		quote = memchr(quote + 1, '"', (size_t)(end - quote - 1));
+		quote = rg_str_find((struct roger_str){ quote + 1, (size_t)(end - quote - 1) },
+				    '"');
 		if (!quote)
 			return NULL;
 		for (back = quote; back[-1] == '\\';)

@@ -54,8 +54,8 @@ void rg_sequence_print(const struct rg_sequence *sequence, struct rg_buf *out);
 enum rg_freshness rg_sequence_judge(const struct rg_sequence *sequence, struct roger_str reader,
 				    struct roger_str sender, int64_t epoch, int64_t number);
 
-/* Return the last number that reader accepted from sender or, without a reader, that sender used;
- * 0: none. */
+/* Return the last number that reader accepted from sender, or, reader "", that sender used; 0:
+ * none. */
 int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str reader,
 			 struct roger_str sender);
 

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "data/yaml.h"
 #include "host/file.h"
+#include "host/workspace.h"
 
 enum { PATH_BYTES = 4400 };
 
@@ -39,7 +40,7 @@ static int read_file(const char *root, const char *file, struct rg_buf *out, boo
 	char path[PATH_BYTES];
 	int r;
 
-	snprintf(path, sizeof path, "%s/%s", root, file);
+	rg_workspace_path(root, rg_str(file), path, sizeof path);
 	r = rg_file_read_all(AT_FDCWD, path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);

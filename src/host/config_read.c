@@ -289,8 +289,9 @@ static int change_setting(const struct source *source, size_t i, struct roger_st
 const struct roger_setting *rg_config_setting(const struct rg_config *config, const char *key)
 {
 	const struct roger_setting *setting = config->settings.items;
+	const struct roger_str wanted = rg_str(key);
 
-	while (!rg_str_is(setting->key, key))
+	while (!rg_str_equal(setting->key, wanted))
 		setting++;
 	return setting;
 }

@@ -80,18 +80,16 @@ int rg_storage_all(const struct rg_config *config, const char *root, struct rg_a
 	const struct roger_setting *setting;
 	int r = rg_kept(items, err);
 	struct roger_str text; /* its default */
-	bool named;
 
 	*ret_places = (struct rg_trusted_place_list){ items, PLACES };
 	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++) {
 		setting = rg_config_setting(config, place_keys[at]);
 		text = rg_config_default(config, setting);
-		named = at == STORE || at == JOURNAL || at == DATABASE;
 		items[at].usual = rg_str_equal(setting->value, text);
-		if (named) {
-			snprintf(path, sizeof path, "%s%s%s",
-				 at == STORE ? "" : items[DATA].path.data, at == STORE ? "" : "/",
-				 setting->value.data);
+		if (at == STORE) {
+			snprintf(path, sizeof path, "%s", setting->value.data);
+		} else if (at == JOURNAL || at == DATABASE) {
+			rg_workspace_path(items[DATA].path.data, setting->value, path, sizeof path);
 		} else if (items[at].usual) {
 			rg_workspace_path(root, text, path, sizeof path);
 		} else {
@@ -182,7 +180,7 @@ static bool is_of_kind(struct roger_str text, enum rg_log log)
 	const struct roger_str line = rg_str_first_line(text);
 	union rg_log_record record;
 
-	if (!rg_str_newline(text))
+	if (!rg_str_find(text, '\n'))
 		return is_start(text, log);
 	/* A torn line of roger's is ended with a newline by the next writer. */
 	return arena &&
@@ -210,7 +208,8 @@ int rg_storage_check_file(int folder, const char *name, enum rg_log log, struct 
 			return r;
 		text.length = got;
 		want *= 8;
-	} while (got == want / 8 && got < RG_LINE_BYTES_MAX && !rg_str_newline(rg_buf_str(&text)));
+	} while (got == want / 8 && got < RG_LINE_BYTES_MAX &&
+		 !rg_str_find(rg_buf_str(&text), '\n'));
 	if (!got || is_of_kind(rg_buf_str(&text), log))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_ECONFIG, 0,

@@ -66,9 +66,9 @@ static bool may_climb(const struct limit *limit, const char *path)
 struct found {
 	bool there;
 	int64_t owner;
-	struct rg_worktree tree; /* the worktree of the start */
 	bool lost;		 /* the start is in a worktree whose repository is missing */
 	char own[4096];		 /* a workspace in the worktree that is not used; "": none */
+	struct rg_worktree tree; /* the worktree of the start */
 };
 
 /*
@@ -85,8 +85,8 @@ static int climb_folders(char to[4096], bool trees, struct found *found, struct 
 	int r;
 
 	for (;;) {
-		snprintf(home, sizeof home, "%s/%s", strcmp(to, "/") == 0 ? "" : to,
-			 RG_WORKSPACE_FOLDER);
+		rg_workspace_path(strcmp(to, "/") == 0 ? "" : to, RG_STR(RG_WORKSPACE_FOLDER), home,
+				  sizeof home);
 		/* Do not open it: a user who may not still learns who owns it. */
 		r = rg_file_examine(AT_FDCWD, home, &facts, err);
 		if (r == ROGER_OK && facts.kind && facts.kind != RG_FILE_FOLDER)
@@ -140,7 +140,10 @@ static int find_workspace(const char *path, char root[4096], struct found *found
 	char start[4096], *slash;
 	int r;
 
-	*found = (struct found){ 0 };
+	/* Not the whole of it: every command pays for each page that it touches. */
+	found->there = found->lost = false;
+	found->owner = 0;
+	found->own[0] = found->tree.base[0] = '\0';
 	if (!from || !*from)
 		from = ".";
 	r = make_absolute(from, root, err);
@@ -203,10 +206,15 @@ int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret
 
 void rg_workspace_path(const char *root, struct roger_str path, char *to, size_t size)
 {
-	if (path.data[0] == '/')
-		snprintf(to, size, "%.*s", RG_STR_ARGS(path));
-	else
-		snprintf(to, size, "%.3800s/%.*s", root, RG_STR_ARGS(path));
+	const size_t folder = path.data[0] == '/' ? 0 : strnlen(root, size - 2);
+	const size_t start = path.data[0] == '/' ? 0 : folder + 1;
+	const size_t length = path.length < size - start ? path.length : size - start - 1;
+
+	/* Every command makes a dozen paths, and printf() takes ten times as long. */
+	memcpy(to, root, folder);
+	to[folder] = '/';
+	memcpy(to + start, path.data, length);
+	to[start + length] = '\0';
 }
 
 int rg_workspace_merged(const struct rg_workspace *workspace, char to[4200], struct roger_err *err)
@@ -471,7 +479,8 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 	workspace->data = RG_NO_FILE;
 	r = find_workspace(path, workspace->root, &found, err);
 	workspace->owner = found.owner;
-	workspace->tree = found.tree;
+	if (found.tree.base[0])
+		workspace->tree = found.tree;
 	if (r == ROGER_OK)
 		r = check_owner(workspace, err);
 	if (r == ROGER_OK)

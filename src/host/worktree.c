@@ -79,7 +79,7 @@ enum rg_worktree_state rg_worktree_look(const char *folder, struct rg_worktree *
 	struct rg_worktree tree = { 0 };
 	struct stat facts, there;
 
-	snprintf(git, sizeof git, "%s/.git", strcmp(folder, "/") == 0 ? "" : folder);
+	rg_workspace_path(strcmp(folder, "/") == 0 ? "" : folder, RG_STR(".git"), git, sizeof git);
 	if (lstat(git, &facts) < 0)
 		return RG_WORKTREE_NONE;
 	if (!S_ISREG(facts.st_mode))

@@ -103,7 +103,7 @@ static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret
 
 	for (;;) {
 		text = bytes_ahead(lines);
-		newline = rg_str_newline(text);
+		newline = rg_str_find(text, '\n');
 		if (newline)
 			break;
 		lines->at += text.length;
@@ -135,8 +135,8 @@ int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_fo
 
 	for (;;) {
 		text = bytes_ahead(lines);
-		newline = rg_str_newline(
-			(struct roger_str){ text.data + searched, text.length - searched });
+		newline = rg_str_find(
+			(struct roger_str){ text.data + searched, text.length - searched }, '\n');
 		if (newline || text.length > RG_LINE_BYTES_MAX)
 			break;
 		searched = text.length;

@@ -307,7 +307,7 @@ static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64
 	bool own;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && (newline = rg_str_newline(bytes))) {
+	while (r == ROGER_OK && (newline = rg_str_find(bytes, '\n'))) {
 		line.length = (size_t)(newline - bytes.data);
 		line.text = (struct roger_str){ bytes.data, line.length };
 		r = rg_chain_step(&file, &line, &behind, &own, err);
