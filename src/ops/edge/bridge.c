@@ -62,14 +62,11 @@ static int set_aside(struct look *look, int code, const struct roger_err *why,
 	return rg_bridge_set_aside(look->bridge, look->reply, code, why, file, RG_STR(""), err);
 }
 
-/* Make the name under which the skipped text of a taken file is kept, for people. */
-static int kept_name(struct look *look, const struct rg_taken *taken, struct roger_str *ret,
-		     struct roger_err *err)
+/* The name under which the skipped text of a taken file is kept, for people. */
+static struct roger_str kept_name(struct look *look, const struct rg_taken *taken)
 {
-	return rg_kept(rg_arena_print(look->bridge->scratch, ret, "%.*s/.skipped/%s",
-				      RG_STR_ARGS(look->roger->workspace->config->trigger_dir),
-				      taken->name),
-		       err);
+	return rg_arena_text(look->bridge->scratch, "%.*s/.skipped/%s",
+			     RG_STR_ARGS(look->roger->workspace->config->trigger_dir), taken->name);
 }
 
 /* Refuse text that came to a message after it was stored, while its file still grew. */
@@ -96,7 +93,6 @@ static int keep_skipped(struct look *look, const struct rg_crossing *crossing,
 	const struct rg_rolepiece *last = NULL;
 	struct rg_taken named = *taken;
 	size_t i;
-	int r = ROGER_OK;
 
 	for (i = 0; i < crossing->count; i++) {
 		if (crossing->items[i].kind != kind || crossing->items[i].piece == last)
@@ -113,10 +109,12 @@ static int keep_skipped(struct look *look, const struct rg_crossing *crossing,
 		snprintf(named.name, sizeof named.name, RG_TRIGGER_REFUSED "%.*s",
 			 (int)(sizeof named.name - sizeof RG_TRIGGER_REFUSED), taken->name);
 	if (text.length)
-		r = kept_name(look, &named, ret_kept, err);
-	if (r == ROGER_OK && (text.length || crossing->again))
-		r = rg_triggers_keep(&look->bridge->triggers, &named, rg_buf_str(&text), err);
-	return r;
+		*ret_kept = kept_name(look, &named);
+	if (rg_arena_failed(look->bridge->scratch))
+		return rg_fail_memory(err);
+	return text.length || crossing->again
+		       ? rg_triggers_keep(&look->bridge->triggers, &named, rg_buf_str(&text), err)
+		       : ROGER_OK;
 }
 
 static int tell_arrivals(struct look *look, struct rg_crossing *crossing,
@@ -182,15 +180,14 @@ static int finish_file(struct look *look, struct rg_crossing *crossing, struct r
 }
 
 /* Refuse the rest of a message that was taken in before its writer went on. */
-static int add_rest(struct rg_crossing *crossing, const struct rg_crossing_target *target,
-		    const struct rg_rolepiece *piece, int64_t start, int64_t offset,
-		    struct roger_err *err)
+static void add_rest(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+		     const struct rg_rolepiece *piece, int64_t start, int64_t offset)
 {
 	struct rg_rolepiece *rest = rg_arena_get(crossing->arena, sizeof *rest);
 	size_t before = (size_t)(offset - start), i;
 
 	if (!rest)
-		return rg_fail_memory(err);
+		return;
 	*rest = *piece;
 	rest->raw.data += before;
 	rest->raw.length -= before;
@@ -198,28 +195,25 @@ static int add_rest(struct rg_crossing *crossing, const struct rg_crossing_targe
 		rest->line_number += piece->raw.data[i] == '\n';
 	for (i = 0; i < rest->raw.length && strchr(" \t\r\n", rest->raw.data[i]); i++)
 		;
-	if (i == rest->raw.length)
-		return ROGER_OK;
-	return rg_crossing_refuse(crossing, target, rest, offset,
-				  "more of a message that was taken in before", err);
+	if (i < rest->raw.length)
+		rg_crossing_refuse(crossing, target, rest, offset,
+				   "more of a message that was taken in before");
 }
 
 /*
  * Add the messages of a text from the offset on, but not those that are unfinished, or beyond a
- * batch: for the latter *final becomes false. *ret_offset: the end of those that were added.
+ * batch: for the latter *final becomes false.  Returns the end of those that were added.
  */
-static int add_pieces(struct rg_crossing *crossing, const struct rg_crossing_target *target,
-		      const struct rg_rolepieces *pieces, struct roger_str text, int64_t offset,
-		      bool *final, int64_t *ret_offset, struct roger_err *err)
+static int64_t add_pieces(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+			  const struct rg_rolepieces *pieces, struct roger_str text, int64_t offset,
+			  bool *final)
 {
 	int64_t most = *final ? (int64_t)text.length : (int64_t)pieces->whole;
 	const struct rg_rolepiece *piece = pieces->items;
-	int64_t start, end;
+	int64_t start, end, added = offset;
 	size_t i;
-	int r = ROGER_OK;
 
-	*ret_offset = offset;
-	for (i = 0; i < pieces->count && r == ROGER_OK; i++, piece++) {
+	for (i = 0; i < pieces->count; i++, piece++) {
 		start = piece->raw.data - text.data;
 		end = start + (int64_t)piece->raw.length;
 		if (end <= offset || end > most)
@@ -228,11 +222,13 @@ static int add_pieces(struct rg_crossing *crossing, const struct rg_crossing_tar
 			*final = false;
 			break;
 		}
-		r = start < offset ? add_rest(crossing, target, piece, start, offset, err)
-				   : rg_crossing_add(crossing, target, piece, start, err);
-		*ret_offset = end;
+		if (start < offset)
+			add_rest(crossing, target, piece, start, offset);
+		else
+			rg_crossing_add(crossing, target, piece, start);
+		added = end;
 	}
-	return r;
+	return added;
 }
 
 /* Read the file.  The limit is on new text; a larger file that is still open is not moved away. */
@@ -275,7 +271,8 @@ static int put_aside(struct look *look, struct rg_crossing *crossing, const stru
 
 	snprintf(why, sizeof why, "larger than %d bytes", RG_TRIGGER_BYTES_MAX);
 	item.why = rg_str(why);
-	r = kept_name(look, taken, &item.kept, err);
+	item.kept = kept_name(look, taken);
+	r = rg_kept(!rg_arena_failed(look->bridge->scratch), err);
 	if (r == ROGER_OK)
 		r = rg_triggers_put_aside(&look->bridge->triggers, taken, err);
 	return r == ROGER_OK ? rg_crossing_put(crossing->reply, &item, err) : r;
@@ -328,11 +325,10 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, struct
 		r = rg_roleline_split(text, crossing.arena, &pieces, err);
 	if (r == ROGER_OK)
 		r = find_target(look, &crossing, taken, &target, err);
-	if (r == ROGER_OK)
-		r = add_pieces(&crossing, &target, &pieces, text, taken->offset, final, &offset,
-			       err);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK) {
+		offset = add_pieces(&crossing, &target, &pieces, text, taken->offset, final);
 		r = rg_crossing_store(&crossing, err);
+	}
 	if (r == ROGER_OK)
 		r = finish_file(look, &crossing, taken, pieces.mark, offset, *final, err);
 	if (r == ROGER_OK && *final)

@@ -12,6 +12,7 @@ enum { TRIES_MAX = 1000, NOTED_MAX = 100 };
 
 /* ------------------------------------------------------------ arrivals -- */
 
+/* Add an arrival; NULL: memory ran out, which the arena remembers. */
 static struct rg_arrival *push_arrival(struct rg_crossing *crossing,
 				       const struct rg_rolepiece *piece, int64_t place,
 				       struct roger_str to)
@@ -32,21 +33,16 @@ static struct rg_arrival *push_arrival(struct rg_crossing *crossing,
 	return arrival;
 }
 
-static int refuse_arrival(struct rg_crossing *crossing, struct rg_arrival *arrival, const char *why,
-			  struct roger_err *err)
-{
-	arrival->kind = ROGER_CROSSING_REFUSED;
-	arrival->settled = true;
-	return rg_kept(rg_arena_copy(crossing->arena, rg_str(why), &arrival->why), err);
-}
-
-int rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_target *target,
-		       const struct rg_rolepiece *piece, int64_t place, const char *why,
-		       struct roger_err *err)
+void rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+			const struct rg_rolepiece *piece, int64_t place, const char *why)
 {
 	struct rg_arrival *arrival = push_arrival(crossing, piece, place, target->shown);
 
-	return arrival ? refuse_arrival(crossing, arrival, why, err) : rg_fail_memory(err);
+	if (!arrival)
+		return;
+	arrival->kind = ROGER_CROSSING_REFUSED;
+	arrival->settled = true;
+	arrival->why = rg_arena_text(crossing->arena, "%s", why);
 }
 
 /* Say why a message cannot be taken in, whoever it is for; "": it can. */
@@ -80,8 +76,8 @@ static bool goes_to(const struct rg_crossing *crossing, const struct rg_rolepiec
 	return false;
 }
 
-static int add_message(struct rg_crossing *crossing, const struct rg_crossing_target *target,
-		       const struct rg_rolepiece *piece, int64_t place, struct roger_err *err)
+static void add_message(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+			const struct rg_rolepiece *piece, int64_t place)
 {
 	struct roger_str from = rg_crossing_name(rg_names_list(&crossing->known), piece->line.role);
 	struct rg_arrival *arrival;
@@ -98,53 +94,39 @@ static int add_message(struct rg_crossing *crossing, const struct rg_crossing_ta
 		if (crossing->several && goes_to(crossing, piece, target->names.items[i]))
 			continue;
 		arrival = push_arrival(crossing, piece, place, target->names.items[i]);
-		if (!arrival)
-			return rg_fail_memory(err);
-		arrival->kind = ROGER_CROSSING_TAKEN;
+		if (arrival)
+			arrival->kind = ROGER_CROSSING_TAKEN;
 	}
-	if (*why || count)
-		return *why ? rg_crossing_refuse(crossing, target, piece, place, why, err)
-			    : ROGER_OK;
-	return rg_crossing_refuse(crossing, target, piece, place,
-				  "nobody but the sender is known here yet", err);
+	if (!*why && !count)
+		snprintf(why, sizeof why, "nobody but the sender is known here yet");
+	if (*why)
+		rg_crossing_refuse(crossing, target, piece, place, why);
 }
 
-int rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_target *target,
-		    const struct rg_rolepiece *piece, int64_t place, struct roger_err *err)
+void rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+		     const struct rg_rolepiece *piece, int64_t place)
 {
 	switch (piece->kind) {
 	case RG_ROLEPIECE_MESSAGE:
-		return add_message(crossing, target, piece, place, err);
+		add_message(crossing, target, piece, place);
+		break;
 	case RG_ROLEPIECE_LOOSE:
-		if (rg_str_blank(piece->line.text))
-			return ROGER_OK;
-		return rg_crossing_refuse(crossing, target, piece, place,
-					  "text without a header, such as '(LEAD #5): ', before it",
-					  err);
+		if (!rg_str_blank(piece->line.text))
+			rg_crossing_refuse(
+				crossing, target, piece, place,
+				"text without a header, such as '(LEAD #5): ', before it");
+		break;
 	case RG_ROLEPIECE_BROKEN:
-		return rg_crossing_refuse(crossing, target, piece, place, piece->wrong, err);
+		rg_crossing_refuse(crossing, target, piece, place, piece->wrong);
+		break;
 	}
-	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------- storing -- */
 
-/* Make the key: the place in the text that came in, and the recipient, identify a message. */
-static int make_key(struct rg_crossing *crossing, struct rg_arrival *arrival, struct roger_err *err)
-{
-	if (!crossing->id.length)
-		return ROGER_OK;
-	return rg_kept(rg_arena_print(crossing->arena, &arrival->message.key, "%s:%.*s.%lld:%.*s",
-				      crossing->via, RG_STR_ARGS(crossing->id),
-				      (long long)arrival->place, RG_STR_ARGS(arrival->to)),
-		       err);
-}
-
 static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival, int64_t now_ms,
 			struct roger_err *err)
 {
-	int r;
-
 	rg_assert(arrival->to.length > 0);
 	arrival->message = (struct roger_message){
 		.issue = crossing->issue.length ? crossing->issue : RG_STR("general"),
@@ -156,10 +138,16 @@ static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival
 		.created_at_ms = now_ms,
 		.via = rg_str(crossing->via),
 	};
-	r = make_key(crossing, arrival, err);
-	return r < 0 ? r
-		     : rg_op_new_id(crossing->roger, now_ms, crossing->arena, &arrival->message.id,
-				    err);
+	/* The place in the text that came in, and the recipient, identify a message. */
+	if (crossing->id.length)
+		arrival->message.key =
+			rg_arena_text(crossing->arena, "%s:%.*s.%lld:%.*s", crossing->via,
+				      RG_STR_ARGS(crossing->id), (long long)arrival->place,
+				      RG_STR_ARGS(arrival->to));
+	return rg_arena_failed(crossing->arena)
+		       ? rg_fail_memory(err)
+		       : rg_op_new_id(crossing->roger, now_ms, crossing->arena,
+				      &arrival->message.id, err);
 }
 
 static bool is_full(const struct rg_crossing *crossing, struct roger_str to)
@@ -206,13 +194,13 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 		break;
 	}
 	arrival->kind = ROGER_CROSSING_STALE;
-	return rg_kept(
-		rg_arena_print(crossing->arena, &arrival->why,
-			       "not above #%lld, the last one there: a copy, or the sender "
-			       "began anew (then `roger agents session new`); `roger bridge "
-			       "ingest --unnumbered` lets it in",
-			       (long long)rg_sequence_seen(marks, arrival->to, arrival->from)),
-		err);
+	arrival->why =
+		rg_arena_text(crossing->arena,
+			      "not above #%lld, the last one there: a copy, or the sender "
+			      "began anew (then `roger agents session new`); `roger bridge "
+			      "ingest --unnumbered` lets it in",
+			      (long long)rg_sequence_seen(marks, arrival->to, arrival->from));
+	return ROGER_OK;
 }
 
 /* Judge the arrivals that are not settled, and stage those that are to be stored. */
@@ -235,7 +223,7 @@ static int put_arrivals(struct rg_crossing *crossing, struct rg_arrival *from,
 			r = rg_engine_bring(crossing->roger->engine, &arrival->message,
 					    arrival->number, err);
 	}
-	return r;
+	return r < 0 ? r : rg_kept(!rg_arena_failed(crossing->arena), err);
 }
 
 static struct rg_arrival *arrival_of(struct rg_arrival *from, struct rg_arrival *to,
@@ -408,6 +396,9 @@ int rg_crossing_store(struct rg_crossing *crossing, struct roger_err *err)
 	struct rg_arrival *from = crossing->items, *end, *to, *arrival;
 	int r = ROGER_OK;
 
+	/* Nothing is stored of what may lack a part. */
+	if (rg_arena_failed(crossing->arena))
+		return rg_fail_memory(err);
 	if (crossing->count == 0)
 		return ROGER_OK;
 	end = from + crossing->count;

@@ -81,15 +81,11 @@ struct rg_crossing_target {
 RG_CHECKED int rg_crossing_target(struct rg_crossing *crossing, struct roger_str name,
 				  struct rg_crossing_target *ret_target, struct roger_err *err);
 
-/* One more piece of what came in. */
-RG_CHECKED int rg_crossing_add(struct rg_crossing *crossing,
-			       const struct rg_crossing_target *target,
-			       const struct rg_rolepiece *piece, int64_t place,
-			       struct roger_err *err);
-RG_CHECKED int rg_crossing_refuse(struct rg_crossing *crossing,
-				  const struct rg_crossing_target *target,
-				  const struct rg_rolepiece *piece, int64_t place, const char *why,
-				  struct roger_err *err);
+/* One more piece of what came in; if memory runs out, it is not stored. */
+void rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+		     const struct rg_rolepiece *piece, int64_t place);
+void rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+			const struct rg_rolepiece *piece, int64_t place, const char *why);
 
 /* Store what may be stored: everything is settled then. */
 RG_CHECKED int rg_crossing_store(struct rg_crossing *crossing, struct roger_err *err);

@@ -102,51 +102,46 @@ static struct roger_str owner_of(struct roger_strs names, struct roger_str stem)
 }
 
 /* Decode a file name into the agent's name; "": it is not the encoding of one. */
-static int decode_stem(struct roger_str stem, struct rg_arena *arena, struct roger_str *ret_name,
-		       struct roger_err *err)
+static struct roger_str decode_stem(struct roger_str stem, struct rg_arena *arena)
 {
 	char name[RG_NAME_CHARS_MAX + 1];
 	unsigned byte;
 	size_t at, length = 0;
 
-	*ret_name = RG_STR("");
 	for (at = 0; at < stem.length; at++) {
 		if (length == RG_NAME_CHARS_MAX)
-			return ROGER_OK;
+			return RG_STR("");
 		name[length] = stem.data[at];
 		if (stem.data[at] == '%') {
 			if (at + 2 >= stem.length || sscanf(stem.data + at + 1, "%2x", &byte) != 1)
-				return ROGER_OK;
+				return RG_STR("");
 			name[length] = (char)byte;
 			at += 2;
 		}
 		length++;
 	}
 	stem = (struct roger_str){ name, length };
-	if (!rg_name_valid(stem))
-		return ROGER_OK;
-	return rg_kept(rg_arena_copy(arena, stem, ret_name), err);
+	return rg_name_valid(stem) ? rg_arena_text(arena, "%.*s", RG_STR_ARGS(stem)) : RG_STR("");
 }
 
 /* ------------------------------------------------------------- targets -- */
 
 /* A name was never seen: note that, or refuse it where recipients are strict. */
-static int note_unknown(struct rg_crossing *crossing, struct roger_str name,
-			struct rg_crossing_target *target, struct roger_err *err)
+static void note_unknown(struct rg_crossing *crossing, struct roger_str name,
+			 struct rg_crossing_target *target)
 {
 	struct roger_bridge_reply *reply = crossing->reply;
 	const struct roger_str near = rg_nearest_of(rg_names_list(&crossing->known), name);
 
 	if (crossing->roger->workspace->config->recipients == RG_RECIPIENTS_STRICT)
-		return rg_kept(rg_arena_print(crossing->arena, &target->refused,
-					      "'%.*s' has never been seen here (recipients: "
-					      "strict)" RG_MEANT,
-					      RG_STR_ARGS(name), RG_MEANT_ARGS(near)),
-			       err);
-	return rg_kept(rg_arena_note(reply->memory, &reply->notes,
-				     "'%.*s' has never been seen here" RG_MEANT, RG_STR_ARGS(name),
-				     RG_MEANT_ARGS(near)),
-		       err);
+		target->refused = rg_arena_text(
+			crossing->arena,
+			"'%.*s' has never been seen here (recipients: strict)" RG_MEANT,
+			RG_STR_ARGS(name), RG_MEANT_ARGS(near));
+	else
+		rg_arena_note(reply->memory, &reply->notes,
+			      "'%.*s' has never been seen here" RG_MEANT, RG_STR_ARGS(name),
+			      RG_MEANT_ARGS(near));
 }
 
 /* Find who gets the agent's mail: itself or its successor; *ret_name "": it retired without one. */
@@ -163,10 +158,10 @@ static int find_heir(struct rg_crossing *crossing, struct roger_str name,
 	*ret_name = rg_retired_heir(&list, name);
 	if (ret_name->length)
 		return ROGER_OK;
-	return rg_kept(rg_agents_why_retired(rg_retired_find(&list, name), crossing->arena, &why) &&
-			       rg_arena_print(crossing->arena, &target->refused, "'%.*s' %.*s",
-					      RG_STR_ARGS(name), RG_STR_ARGS(why)),
-		       err);
+	why = rg_agents_why_retired(rg_retired_find(&list, name), crossing->arena);
+	target->refused =
+		rg_arena_text(crossing->arena, "'%.*s' %.*s", RG_STR_ARGS(name), RG_STR_ARGS(why));
+	return ROGER_OK;
 }
 
 static int one_agent(struct rg_crossing *crossing, struct roger_str name,
@@ -186,9 +181,9 @@ static int one_agent(struct rg_crossing *crossing, struct roger_str name,
 		return r;
 	target->names = (struct roger_strs){ place, 1 };
 	target->shown = *place;
-	return rg_names_have(&crossing->known, *place)
-		       ? ROGER_OK
-		       : note_unknown(crossing, *place, target, err);
+	if (!rg_names_have(&crossing->known, *place))
+		note_unknown(crossing, *place, target);
+	return ROGER_OK;
 }
 
 /* The target is a group, or all. */
@@ -226,12 +221,14 @@ int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,
 		return ROGER_OK;
 	}
 	if (!name.length)
-		r = decode_stem(written, crossing->arena, &name, err);
-	if (r == ROGER_OK && name.length)
+		name = decode_stem(written, crossing->arena);
+	if (name.length)
 		r = one_agent(crossing, name, &target, err);
-	else if (r == ROGER_OK)
+	else
 		target.refused = RG_STR("this is no name of an agent: letters, digits and . _ -, "
 					"others as %XX");
+	if (r == ROGER_OK)
+		r = rg_kept(!rg_arena_failed(crossing->arena), err);
 	if (r == ROGER_OK)
 		*ret_target = target;
 	return r;

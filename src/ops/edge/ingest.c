@@ -16,9 +16,9 @@ static int add_target(struct rg_crossing *crossing, struct roger_str name,
 	if (r == ROGER_OK && target.refused.length)
 		r = rg_fail_member(err, ROGER_EREFUSED, "to", "to: %.*s",
 				   RG_STR_ARGS(target.refused));
-	for (i = 0; i < pieces->count && r == ROGER_OK; i++)
-		r = rg_crossing_add(crossing, &target, &pieces->items[i],
-				    pieces->items[i].raw.data - text.data, err);
+	for (i = 0; r == ROGER_OK && i < pieces->count; i++)
+		rg_crossing_add(crossing, &target, &pieces->items[i],
+				pieces->items[i].raw.data - text.data);
 	return r;
 }
 

@@ -43,9 +43,9 @@ static bool may_go_on(struct round *round)
 	return !round->stopped;
 }
 
-static int add_note(struct round *round, const char *text, struct roger_err *err)
+static void add_note(struct round *round, const char *text)
 {
-	return rg_kept(rg_arena_add(round->reply->memory, &round->reply->notes, rg_str(text)), err);
+	rg_arena_note(round->reply->memory, &round->reply->notes, "%s", text);
 }
 
 /* ----------------------------------------------------------------- turns -- */
@@ -93,9 +93,9 @@ static int collect_ended(struct round *round, bool enough, struct roger_err *err
 		}
 		if (r < 0)
 			return r;
-		if (over && !rg_arena_append(reply->memory, &reply->attempts.items,
-					     &reply->attempts.count, &ended, sizeof ended))
-			return rg_fail_memory(err);
+		if (over)
+			(void)!rg_arena_append(reply->memory, &reply->attempts.items,
+					       &reply->attempts.count, &ended, sizeof ended);
 	}
 	return ROGER_OK;
 }
@@ -138,8 +138,10 @@ static int start_waking(struct round *round, const struct rg_wake_agent *agent,
 			return ROGER_OK;
 		}
 		/* With the values of its mail the command is not trusted: go on with others. */
-		if (r == ROGER_EREFUSED && !round->test)
-			r = add_note(round, err->message, err);
+		if (r == ROGER_EREFUSED && !round->test) {
+			add_note(round, err->message);
+			r = ROGER_OK;
+		}
 	}
 	end_turn(round, agent->name);
 	return r;
@@ -160,16 +162,6 @@ static int try_start(struct round *round, const struct rg_wake_agent *agent, boo
 
 /* ---------------------------------------------------------------- rounds -- */
 
-static int note_busy(struct round *round, struct roger_str agent, struct roger_err *err)
-{
-	struct roger_wake_reply *reply = round->reply;
-
-	return rg_kept(reply->busy++ || rg_arena_note(reply->memory, &reply->notes,
-						      "another process is waking '%.*s' right now",
-						      RG_STR_ARGS(agent)),
-		       err);
-}
-
 /* Leave an agent out whose command may not run: note that, and go on with others. */
 static int leave_out(struct round *round, const struct rg_wake_agent *agent, bool *ret_left,
 		     struct roger_err *err)
@@ -183,7 +175,7 @@ static int leave_out(struct round *round, const struct rg_wake_agent *agent, boo
 			     err);
 	*ret_left = r == ROGER_OK && !may;
 	if (*ret_left)
-		r = add_note(round, round->roger->untold, err);
+		add_note(round, round->roger->untold);
 	round->roger->untold[0] = '\0';
 	return r;
 }
@@ -224,7 +216,11 @@ static int look_after(struct round *round, const struct rg_wake_agent *agent, st
 		return r;
 	if (!mail.wait_ms) {
 		r = try_start(round, agent, &busy, err);
-		return r == ROGER_OK && busy ? note_busy(round, agent->name, err) : r;
+		if (r == ROGER_OK && busy && !reply->busy++)
+			rg_arena_note(reply->memory, &reply->notes,
+				      "another process is waking '%.*s' right now",
+				      RG_STR_ARGS(agent->name));
+		return r;
 	}
 	reply->waiting++;
 	if (!reply->next_ms || mail.wait_ms < reply->next_ms)
@@ -336,22 +332,16 @@ static int note_strangers(struct round *round, struct roger_err *err)
 		r = is_stranger(round, config->wake_agents[i].name, &strange, err);
 		if (r < 0 || !strange || strangers++ >= STRANGERS_MAX)
 			continue;
-		r = rg_kept(rg_arena_note(reply->memory, &reply->notes,
-					  "wake.agents.%.*s: nobody of that name has sent or "
-					  "received anything",
-					  RG_STR_ARGS(config->wake_agents[i].name)),
-			    err);
+		rg_arena_note(reply->memory, &reply->notes,
+			      "wake.agents.%.*s: nobody of that name has sent or received anything",
+			      RG_STR_ARGS(config->wake_agents[i].name));
 	}
-	if (r == ROGER_OK && strangers > STRANGERS_MAX)
-		r = rg_kept(rg_arena_note(reply->memory, &reply->notes,
-					  "and %zu more agent%s that nobody knows",
-					  strangers - STRANGERS_MAX,
-					  rg_plural((int64_t)strangers - STRANGERS_MAX)),
-			    err);
-	if (r == ROGER_OK && !config->wake_agent_count)
-		r = add_note(round,
-			     "nobody is configured to be woken; see wake.agents in config.yaml",
-			     err);
+	if (strangers > STRANGERS_MAX)
+		rg_arena_note(reply->memory, &reply->notes,
+			      "and %zu more agent%s that nobody knows", strangers - STRANGERS_MAX,
+			      rg_plural((int64_t)strangers - STRANGERS_MAX));
+	if (!config->wake_agent_count)
+		add_note(round, "nobody is configured to be woken; see wake.agents in config.yaml");
 	return r;
 }
 
@@ -466,11 +456,11 @@ static int test_command(struct round *round, const struct roger_wake_request *re
 		r = start_test(round, agent, err);
 	if (r < 0 || !attempts->count)
 		return r;
-	if (!attempts->items[0].count)
-		return add_note(
-			round,
-			"it has no unread mail: send it some to see how long it takes to look",
-			err);
+	if (!attempts->items[0].count) {
+		add_note(round,
+			 "it has no unread mail: send it some to see how long it takes to look");
+		return ROGER_OK;
+	}
 	/* A command that failed has woken nobody: do not wait. */
 	if (!attempts->items[0].ok)
 		within_ms = 0;

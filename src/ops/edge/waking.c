@@ -2,6 +2,7 @@
 #include "ops/edge/waking.h"
 
 #include "ops/note.h"
+#include "ops/reading.h"
 #include "ops/tools/trust.h"
 #include "facts/wake.h"
 
@@ -19,84 +20,67 @@ struct step {
 	struct roger_str last_id;
 };
 
-static int read_step(const struct rg_log_entry *entry, struct rg_arena *arena, struct step *step,
-		     struct roger_err *err)
+static struct step read_step(struct rg_reading *reading, const struct rg_log_entry *entry)
 {
+	struct step step = { .there = true,
+			     .at_ms = entry->at_ms,
+			     .log_position = entry->position };
 	struct rg_note note;
-	int r;
 
-	*step = (struct step){ .there = true,
-			       .at_ms = entry->at_ms,
-			       .log_position = entry->position };
-	r = rg_note_read(entry->text, arena, &note, err);
-	if (r < 0)
-		return r;
-	step->position = note.position;
+	if (!rg_reading_got(reading,
+			    rg_note_read(entry->text, reading->arena, &note, reading->err)))
+		return step;
+	step.position = note.position;
 	if (note.ids.count)
-		step->last_id = note.ids.items[note.ids.count - 1];
-	return ROGER_OK;
+		step.last_id = note.ids.items[note.ids.count - 1];
+	return step;
 }
 
-/* Look up the position, since a note of receive or claim names only ids. */
-static int place_step(struct roger *roger, struct step *step, struct rg_arena *arena,
-		      struct roger_err *err)
-{
-	struct roger_message_list found = { 0 };
-	int r = ROGER_OK;
-
-	if (step->position || !step->last_id.length)
-		return ROGER_OK;
-	r = rg_engine_find_ids(roger->engine, &step->last_id, 1, arena, &found, err);
-	if (r == ROGER_OK && found.count)
-		step->position = found.items[0].position;
-	return r;
-}
-
-static int find_last_look(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
-			  struct step *ret_look, struct roger_err *err)
+/* Find the last look, and its position, since a note of receive or claim names only ids. */
+static struct step find_last_look(struct rg_reading *reading, struct roger_str agent)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = agent,
 					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .newest = true,
 					    .limit = 1 };
-	struct rg_log_entries found;
-	int r;
+	const struct rg_log_entries found = rg_read_entries(reading, &query);
+	struct rg_query by_id = { .id_count = 1, .anywhere = true };
+	struct roger_message_list named = { 0 };
+	struct step look = { 0 };
 
-	*ret_look = (struct step){ 0 };
-	r = rg_engine_log_find(roger->engine, &query, arena, &found, err);
-	if (r < 0 || !found.count)
-		return r;
-	r = read_step(&found.items[0], arena, ret_look, err);
-	return r < 0 ? r : place_step(roger, ret_look, arena, err);
+	if (found.count)
+		look = read_step(reading, &found.items[0]);
+	by_id.ids = &look.last_id;
+	if (!look.position && look.last_id.length)
+		named = rg_read_messages(reading, &by_id);
+	if (named.count)
+		look.position = named.items[0].position;
+	return look;
 }
 
 /* Count the attempts for a message since the last look, by the order in the log, not by clocks. */
-static int count_attempts(struct roger *roger, struct roger_str agent, const struct step *look,
-			  int64_t position, struct rg_arena *arena, struct rg_wake_case *known,
-			  struct roger_err *err)
+static void count_attempts(struct rg_reading *reading, struct roger_str agent,
+			   const struct step *look, int64_t position, struct rg_wake_case *known)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = agent,
 					    .step = rg_note_step_name(RG_STEP_WAKE),
 					    .newest = true,
 					    .limit = ATTEMPTS_MAX };
-	struct rg_log_entries found;
+	const struct rg_log_entries found = rg_read_entries(reading, &query);
 	struct step wake;
 	size_t i;
-	int r;
 
-	r = rg_engine_log_find(roger->engine, &query, arena, &found, err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+	for (i = 0; i < found.count; i++) {
 		if (look->there && found.items[i].position < look->log_position)
 			break;
-		r = read_step(&found.items[i], arena, &wake, err);
-		if (r < 0 || wake.position < position)
+		wake = read_step(reading, &found.items[i]);
+		if (wake.position < position)
 			break;
 		if (known->attempts++ == 0)
 			known->attempt_ms = wake.at_ms;
 	}
-	return r;
 }
 
 /* ----------------------------------------------------------------- mail -- */
@@ -112,83 +96,67 @@ static struct rg_query free_mail(struct roger_str agent)
  * Find which message waits, and since when: the oldest that is newer than all shown ones, else the
  * oldest that was shown and left; it waits since the last look, or since it came if that was later.
  */
-static int find_waiting(struct roger *roger, struct roger_str agent,
-			const struct roger_message *oldest, const struct step *look,
-			struct rg_arena *arena, int64_t *ret_position, int64_t *ret_since_ms,
-			struct roger_err *err)
+static int64_t find_waiting(struct rg_reading *reading, struct roger_str agent,
+			    const struct roger_message *oldest, const struct step *look,
+			    int64_t *ret_since_ms)
 {
 	struct rg_query query = free_mail(agent);
 	struct roger_message_list found = { 0 };
-	int r = ROGER_OK;
 
 	query.after = look->position;
 	if (look->position >= oldest->position)
-		r = rg_engine_find(roger->engine, &query, arena, &found, err);
+		found = rg_read_messages(reading, &query);
 	if (found.count)
 		oldest = &found.items[0];
-	*ret_position = oldest->position;
 	*ret_since_ms = look->there && look->at_ms > oldest->created_at_ms ? look->at_ms
 									   : oldest->created_at_ms;
-	return r;
+	return oldest->position;
 }
 
-static int judge_wait(struct roger *roger, struct roger_str agent,
-		      const struct roger_message *oldest, bool with_log, struct rg_arena *arena,
-		      struct roger_wake_step_reply *mail, struct roger_err *err)
+static void judge_wait(struct rg_reading *reading, struct roger_str agent,
+		       const struct roger_message *oldest, bool with_log,
+		       struct roger_wake_step_reply *mail)
 {
-	const struct rg_config *config = roger->workspace->config;
+	const struct rg_config *config = reading->roger->workspace->config;
 	const struct rg_wake_rules rules = { config->wake_after_ms, config->wake_backoff_ms,
 					     config->wake_backoff_most_ms };
 	struct rg_wake_case known = { .since_ms = oldest->created_at_ms };
 	struct step look;
 	int64_t position;
-	int r;
 
 	/* Mail that has just come waits at least so long, whatever the log says. */
 	mail->wait_ms = rg_wake_wait(&rules, &known, rg_clock_ms());
 	if (mail->wait_ms && !with_log)
-		return ROGER_OK;
-	r = find_last_look(roger, agent, arena, &look, err);
-	if (r == ROGER_OK)
-		r = find_waiting(roger, agent, oldest, &look, arena, &position, &known.since_ms,
-				 err);
-	if (r == ROGER_OK)
-		r = count_attempts(roger, agent, &look, position, arena, &known, err);
-	if (r < 0)
-		return r;
+		return;
+	look = find_last_look(reading, agent);
+	position = find_waiting(reading, agent, oldest, &look, &known.since_ms);
+	count_attempts(reading, agent, &look, position, &known);
 	mail->attempts = known.attempts;
 	mail->wait_ms = rg_wake_wait(&rules, &known, rg_clock_ms());
-	return ROGER_OK;
 }
 
 /* Collect what goes into command, environment and log, without ids that are not names. */
-static int describe_mail(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
-			 struct roger_wake_step_reply *mail, struct roger_err *err)
+static void describe_mail(struct rg_reading *reading, struct roger_str agent,
+			  struct roger_wake_step_reply *mail)
 {
 	struct rg_query query = free_mail(agent);
 	struct roger_message_list found;
-	struct roger_str *ids = rg_arena_get(arena, RG_NOTED_IDS_MAX * sizeof *ids);
-	size_t count = 0, i;
-	int r;
+	size_t i;
 
-	if (!ids)
-		return rg_fail_memory(err);
 	query.limit = RG_NOTED_IDS_MAX;
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
+	found = rg_read_messages(reading, &query);
+	if (!found.count)
+		return;
+	for (i = 0; i < found.count; i++)
 		if (rg_name_valid(found.items[i].id))
-			ids[count++] = found.items[i].id;
-	if (r < 0 || !found.count)
-		return r;
-	mail->ids = (struct roger_strs){ ids, count };
+			(void)!rg_arena_add(reading->arena, &mail->ids, found.items[i].id);
 	mail->issue = found.items[0].issue;
 	mail->id = rg_name_valid(found.items[0].id) ? found.items[0].id : RG_STR("");
 	query.limit = 1;
 	query.newest = true;
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	if (r == ROGER_OK && found.count)
+	found = rg_read_messages(reading, &query);
+	if (found.count)
 		mail->position = found.items[0].position;
-	return r;
 }
 
 static struct roger_str only_name(struct roger_str text)
@@ -220,25 +188,25 @@ static int look_at_mail(struct roger *roger, struct roger_str agent, bool detail
 {
 	const struct rg_query query = free_mail(agent),
 			      all = { .unread = true, .to = agent, .gets = true };
+	struct rg_reading reading = { roger, arena, err, ROGER_OK };
+	struct rg_engine *engine = roger->engine;
 	struct roger_message_list found;
 	bool may;
-	int r;
 
 	*ret_mail = (struct roger_wake_step_reply){ .memory = arena };
-	r = rg_engine_may_have_mail(roger->engine, agent, &may, err);
-	if (r < 0 || !may)
-		return r;
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	if (r < 0)
-		return r;
+	if (!rg_reading_got(&reading, rg_engine_may_have_mail(engine, agent, &may, err)) || !may)
+		return reading.r;
+	found = rg_read_messages(&reading, &query);
 	/* Counting also corrects the figure that rg_engine_may_have_mail() uses. */
 	if (details || !found.count)
-		r = rg_engine_count(roger->engine, &all, &ret_mail->count, err);
-	if (r < 0 || !found.count)
-		return r;
+		rg_reading_got(&reading, rg_engine_count(engine, &all, &ret_mail->count, err));
+	if (!found.count)
+		return reading.r;
 	ret_mail->there = true;
-	r = judge_wait(roger, agent, &found.items[0], details, arena, ret_mail, err);
-	return r < 0 || !details ? r : describe_mail(roger, agent, arena, ret_mail, err);
+	judge_wait(&reading, agent, &found.items[0], details, ret_mail);
+	if (details)
+		describe_mail(&reading, agent, ret_mail);
+	return reading.r < 0 ? reading.r : rg_kept(!rg_arena_failed(arena), err);
 }
 
 int rg_waking_look(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
@@ -250,35 +218,19 @@ int rg_waking_look(struct roger *roger, struct roger_str agent, struct rg_arena 
 
 /* -------------------------------------------------------------- starting -- */
 
-static int fill_words(const struct rg_wake_agent *agent, const struct rg_wake_values *values,
-		      struct rg_arena *arena, struct roger_strs *ret_words, struct roger_err *err)
+static struct roger_strs fill_words(const struct rg_wake_agent *agent,
+				    const struct rg_wake_values *values, struct rg_arena *arena)
 {
 	struct roger_str *words = rg_arena_get(arena, agent->words.count * sizeof *words);
-	struct rg_buf word;
 	size_t i;
-	bool kept = words != NULL;
 
-	for (i = 0; i < agent->words.count && kept; i++) {
-		rg_buf_init(&word, SIZE_MAX);
+	for (i = 0; words && i < agent->words.count; i++) {
+		struct rg_buf word = { .maximum = SIZE_MAX };
+
 		rg_wake_fill(agent->words.items[i], values, &word);
-		kept = rg_arena_keep(arena, &word, &words[i]);
+		words[i] = rg_arena_take(arena, &word);
 	}
-	*ret_words = (struct roger_strs){ words, agent->words.count };
-	return rg_kept(kept, err);
-}
-
-static int fill_environment(struct roger *roger, const struct rg_wake_values *values,
-			    struct rg_arena *arena, struct roger_strs *more, struct roger_err *err)
-{
-	return rg_kept(
-		rg_arena_note(arena, more, "ROGER_AGENT=%.*s", RG_STR_ARGS(values->agent)) &&
-			rg_arena_note(arena, more, "ROGER_WORKSPACE=%s", roger->workspace->root) &&
-			rg_arena_note(arena, more, "ROGER_WAKE_COUNT=%lld",
-				      (long long)values->count) &&
-			rg_arena_note(arena, more, "ROGER_WAKE_ISSUE=%.*s",
-				      RG_STR_ARGS(values->issue)) &&
-			rg_arena_note(arena, more, "ROGER_WAKE_ID=%.*s", RG_STR_ARGS(values->id)),
-		err);
+	return (struct roger_strs){ words, agent->words.count };
 }
 
 int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
@@ -288,11 +240,16 @@ int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 	struct rg_wake_values values = { agent->name, mail->issue, mail->id, mail->count,
 					 mail->session };
 	struct rg_program program = { .timeout_ms = roger->workspace->config->wake_timeout_ms };
+	struct roger_strs *more = &program.more;
 	int r;
 
-	r = fill_words(agent, &values, arena, &program.words, err);
-	if (r == ROGER_OK)
-		r = fill_environment(roger, &values, arena, &program.more, err);
+	program.words = fill_words(agent, &values, arena);
+	rg_arena_note(arena, more, "ROGER_AGENT=%.*s", RG_STR_ARGS(values.agent));
+	rg_arena_note(arena, more, "ROGER_WORKSPACE=%s", roger->workspace->root);
+	rg_arena_note(arena, more, "ROGER_WAKE_COUNT=%lld", (long long)values.count);
+	rg_arena_note(arena, more, "ROGER_WAKE_ISSUE=%.*s", RG_STR_ARGS(values.issue));
+	rg_arena_note(arena, more, "ROGER_WAKE_ID=%.*s", RG_STR_ARGS(values.id));
+	r = rg_kept(!rg_arena_failed(arena), err);
 	if (r == ROGER_OK)
 		r = rg_trust_check_filled(roger, agent->words, &program, arena, err);
 	if (r < 0)
@@ -388,22 +345,21 @@ int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, b
 static int answer_look(struct roger *roger, const struct roger_wake_step_request *request,
 		       struct roger_wake_step_reply *reply, struct roger_err *err)
 {
+	struct rg_reading reading = { roger, reply->memory, err, ROGER_OK };
 	struct step look;
-	int r;
+	int r = look_at_mail(roger, request->agent, true, reply->memory, reply, err);
 
-	r = look_at_mail(roger, request->agent, true, reply->memory, reply, err);
 	if (r == ROGER_OK && request->test)
 		rg_engine_note_shown(roger->engine, request->agent, reply->ids.items,
 				     reply->ids.count, false);
 	if (r == ROGER_OK)
 		r = rg_arrive_last(roger, request->agent, reply->memory, &reply->session, err);
-	if (r == ROGER_OK)
-		r = find_last_look(roger, request->agent, reply->memory, &look, err);
 	if (r < 0)
 		return r;
-	reply->looked_at_ms = look.there ? look.at_ms : 0;
+	look = find_last_look(&reading, request->agent);
+	reply->looked_at_ms = look.at_ms;
 	reply->known = rg_engine_knows(roger->engine, request->agent);
-	return ROGER_OK;
+	return reading.r;
 }
 
 int rg_verb_wake_step(struct roger *roger, const struct roger_wake_step_request *request,

@@ -233,6 +233,14 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 	return r;
 }
 
+struct rg_records rg_read_letters(struct rg_reading *reading, const struct rg_log_query *query)
+{
+	struct rg_records found = { 0 };
+	int r = rg_dead_letters_find(reading->roger, query, reading->arena, &found, reading->err);
+
+	return rg_reading_got(reading, r) ? found : (struct rg_records){ 0 };
+}
+
 /* Find the dead letter of a message, which has one at most. */
 static int find_letter(struct roger *roger, struct roger_str message, struct rg_arena *arena,
 		       struct roger_dead_letter *ret_letter, bool *ret_found, struct roger_err *err)

@@ -5,7 +5,7 @@
 #ifndef RG_ATTEMPT_H
 #define RG_ATTEMPT_H
 
-#include "ops/records.h"
+#include "ops/reading.h"
 
 /* -------------------------------------------------------------- one key -- */
 
@@ -144,6 +144,8 @@ static inline int rg_dead_letter_counts_as(const struct roger_dead_letter *lette
 RG_CHECKED int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 				    struct rg_arena *arena, struct rg_records *ret_letters,
 				    struct roger_err *err);
+
+struct rg_records rg_read_letters(struct rg_reading *reading, const struct rg_log_query *query);
 
 /* How many there are of a cycle, and whether these raise the alarm. */
 RG_CHECKED int rg_dead_letters_of_cycle(struct roger *roger, struct roger_str cycle,

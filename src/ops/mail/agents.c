@@ -56,14 +56,13 @@ int rg_agents_names(struct roger *roger, struct rg_names *names, struct roger_er
 
 /* --------------------------------------------------------------- retired -- */
 
-bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
-			   struct roger_str *ret_why)
+struct roger_str rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena)
 {
 	char since[32];
 
 	rg_clock_print_utc(retired->at_ms, since);
-	return rg_arena_print(arena, ret_why, "retired %s%s%.*s", since,
-			      retired->reason.length ? ": " : "", RG_STR_ARGS(retired->reason));
+	return rg_arena_text(arena, "retired %s%s%.*s", since, retired->reason.length ? ": " : "",
+			     RG_STR_ARGS(retired->reason));
 }
 
 static int check_heir(struct roger *roger, const struct roger_retire_request *request,
@@ -304,7 +303,7 @@ static int leave_out_retired(struct roger *roger, const struct rg_names *names,
 {
 	struct roger_retired_list retired;
 	const struct roger_retired *found;
-	struct roger_str heir, why;
+	struct roger_str heir;
 	size_t i;
 	int r;
 
@@ -314,12 +313,12 @@ static int leave_out_retired(struct roger *roger, const struct rg_names *names,
 		heir = rg_retired_heir(&retired, names->items[i]);
 		if (heir.length)
 			r = add_name(staying, heir, err);
-		else if (!rg_agents_why_retired(found, names->arena, &why))
-			r = rg_fail_memory(err);
 		else
-			r = add_skipped(skipped, names->items[i], why, names->arena, err);
+			r = add_skipped(skipped, names->items[i],
+					rg_agents_why_retired(found, names->arena), names->arena,
+					err);
 	}
-	return r;
+	return r < 0 ? r : rg_kept(!rg_arena_failed(names->arena), err);
 }
 
 int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *arena,

@@ -16,8 +16,7 @@ RG_CHECKED int rg_agents_all(struct roger *roger, struct rg_agent_page *page,
 RG_CHECKED int rg_agents_names(struct roger *roger, struct rg_names *names, struct roger_err *err);
 
 /* Print why mail to a retired agent is refused. */
-RG_CHECKED bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
-				      struct roger_str *ret_why);
+struct roger_str rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena);
 
 /* Find the agents that are not part of `all`, since they got mail, and never sent, read, looked
  * or arrived.  Needs the time of each agent's last look. */

@@ -322,19 +322,17 @@ static int find_heir(struct rg_sending *sending, struct rg_draft *draft, struct 
 	if (!retired)
 		return ROGER_OK;
 	heir = rg_retired_heir(&sending->retired, *name);
-	if (!rg_agents_why_retired(retired, sending->arena, &why))
-		return rg_fail_memory(err);
+	why = rg_agents_why_retired(retired, sending->arena);
 	if (!heir.length) {
 		draft->cause = RG_CAUSE_RETIRED;
 		draft->stranger = *name;
 		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: '%.*s' %.*s",
 				      RG_STR_ARGS(*name), RG_STR_ARGS(why));
 	}
-	if (!rg_arena_note(sending->arena, &draft->reply->notes, "'%.*s' %.*s; it goes to '%.*s'",
-			   RG_STR_ARGS(*name), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
-		return rg_fail_memory(err);
+	rg_arena_note(sending->arena, &draft->reply->notes, "'%.*s' %.*s; it goes to '%.*s'",
+		      RG_STR_ARGS(*name), RG_STR_ARGS(why), RG_STR_ARGS(heir));
 	*name = heir;
-	return ROGER_OK;
+	return rg_kept(!rg_arena_failed(sending->arena), err);
 }
 
 static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,

@@ -10,7 +10,7 @@
 
 #include "host/seat.h"
 #include "ops/mail/agents.h"
-#include "ops/proof/reading.h"
+#include "ops/runs/run_list.h"
 
 /* Kinds of mail that waits for an agent or has a problem; the most urgent first. */
 enum rg_part {

@@ -10,7 +10,7 @@
 #define RG_TELLING_H
 
 #include "base/table.h"
-#include "ops/proof/reading.h"
+#include "ops/runs/run_list.h"
 
 struct rg_telling {
 	struct rg_reading reading;

@@ -50,8 +50,7 @@ static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena
 	if (!owner)
 		return r;
 	heir = rg_retired_heir(&retired, run->owner);
-	if (!rg_agents_why_retired(owner, arena, &why))
-		return rg_fail_memory(err);
+	why = rg_agents_why_retired(owner, arena);
 	if (!heir.length)
 		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
 				      "forward_to: '%.*s' %.*s; name who is to get the result",

@@ -493,6 +493,15 @@ int rg_run_list_load(struct roger *roger, struct rg_run_wish wish, struct rg_are
 	return ROGER_OK;
 }
 
+struct rg_run_list rg_read_runs(struct rg_reading *reading, struct rg_run_wish wish)
+{
+	struct rg_run_list list = { 0 };
+
+	rg_reading_got(reading,
+		       rg_run_list_load(reading->roger, wish, reading->arena, &list, reading->err));
+	return list;
+}
+
 /* ------------------------------------------------------------------ verb -- */
 
 /* Report a run of another container: nobody here can see whether it goes on. */

@@ -4,6 +4,7 @@
 #ifndef RG_RUN_LIST_H
 #define RG_RUN_LIST_H
 
+#include "ops/reading.h"
 #include "ops/runs/run_document.h"
 
 /* Members of a run by which it is looked for, as bits. */
@@ -33,6 +34,7 @@ struct rg_run_list {
 RG_CHECKED int rg_run_list_load(struct roger *roger, struct rg_run_wish wish,
 				struct rg_arena *arena, struct rg_run_list *ret_list,
 				struct roger_err *err);
+struct rg_run_list rg_read_runs(struct rg_reading *reading, struct rg_run_wish wish);
 
 /* The files of whole documents of which the index says otherwise. */
 RG_CHECKED int rg_run_list_compare(struct roger *roger, const struct rg_run_list *list,

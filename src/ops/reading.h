@@ -10,7 +10,6 @@
 
 #include "facts/history.h"
 #include "ops/records.h"
-#include "ops/runs/run_list.h"
 
 struct rg_reading {
 	struct roger *roger;
@@ -25,12 +24,9 @@ bool rg_reading_got(struct rg_reading *reading, int r);
 struct roger_message_list rg_read_messages(struct rg_reading *reading,
 					   const struct rg_query *query);
 struct rg_records rg_read_records(struct rg_reading *reading, const struct rg_log_query *query);
-/* Dead letters, with the state that their messages give them. */
-struct rg_records rg_read_letters(struct rg_reading *reading, const struct rg_log_query *query);
 struct rg_log_entries rg_read_entries(struct rg_reading *reading, const struct rg_log_query *query);
 /* Rows of the table of events: of messages in the order of the journal. */
 struct rg_history rg_read_rows(struct rg_reading *reading, const struct rg_log_query *query);
-struct rg_run_list rg_read_runs(struct rg_reading *reading, struct rg_run_wish wish);
 
 /* Add a copy of an event; that memory ran out, the history's arena remembers. */
 void rg_history_keep(struct rg_history *history, const struct rg_event *event);

@@ -1,6 +1,4 @@
-#include "ops/proof/reading.h"
-
-#include "ops/keys/attempt.h"
+#include "ops/reading.h"
 
 bool rg_reading_got(struct rg_reading *reading, int r)
 {
@@ -22,14 +20,6 @@ struct rg_records rg_read_records(struct rg_reading *reading, const struct rg_lo
 {
 	struct rg_records found = { 0 };
 	int r = rg_records_read(reading->roger, query, reading->arena, &found, reading->err);
-
-	return rg_reading_got(reading, r) ? found : (struct rg_records){ 0 };
-}
-
-struct rg_records rg_read_letters(struct rg_reading *reading, const struct rg_log_query *query)
-{
-	struct rg_records found = { 0 };
-	int r = rg_dead_letters_find(reading->roger, query, reading->arena, &found, reading->err);
 
 	return rg_reading_got(reading, r) ? found : (struct rg_records){ 0 };
 }
@@ -74,13 +64,4 @@ struct rg_history rg_read_rows(struct rg_reading *reading, const struct rg_log_q
 	rg_reading_got(reading, rg_engine_rows(reading->roger->engine, query, keep_row, &rows,
 					       reading->err));
 	return rows;
-}
-
-struct rg_run_list rg_read_runs(struct rg_reading *reading, struct rg_run_wish wish)
-{
-	struct rg_run_list list = { 0 };
-
-	rg_reading_got(reading,
-		       rg_run_list_load(reading->roger, wish, reading->arena, &list, reading->err));
-	return list;
 }
