@@ -218,7 +218,6 @@ static int add_outbox(const struct call *call, bool elsewhere, struct roger_err 
 	struct roger_status_reply *reply = call->reply;
 	struct roger_concern *concern;
 	struct remote_outbox outbox;
-	bool kept;
 
 	remote_outbox_look(call->remote, elsewhere, &outbox);
 	if (!outbox.waiting && (elsewhere || !outbox.refused))
@@ -232,26 +231,26 @@ static int add_outbox(const struct call *call, bool elsewhere, struct roger_err 
 					   .count = outbox.waiting + outbox.refused,
 					   .since_ms = outbox.since_ms };
 	reply->quiet = false;
-	kept = elsewhere
-		       ? rg_arena_print(call->arena, &concern->words,
-					"%lld message%s of this machine wait%s for another "
-					"server, %s",
-					(long long)outbox.waiting, rg_plural(outbox.waiting),
-					outbox.waiting == 1 ? "s" : "",
-					*outbox.server ? outbox.server
-						       : "whose address is not known")
-		       : rg_arena_print(call->arena, &concern->words,
-					"messages of this machine: %lld wait for a command with "
-					"their sender's token; %lld refused, which can be removed",
-					(long long)outbox.waiting, (long long)outbox.refused);
-	if (kept && *outbox.server && elsewhere && !strchr(outbox.server, '\''))
-		kept = rg_arena_print(call->arena, &concern->next, "ROGER_SERVER='%s' roger status",
-				      outbox.server);
-	else if (kept)
-		kept = rg_arena_print(call->arena, &concern->next,
-				      "ls \"${XDG_STATE_HOME:-$HOME/.local/state}/roger/%s\"",
-				      outbox.path);
-	return rg_kept(kept, err);
+	if (elsewhere)
+		concern->words = rg_arena_text(
+			call->arena, "%lld message%s of this machine wait%s for another server, %s",
+			(long long)outbox.waiting, rg_plural(outbox.waiting),
+			outbox.waiting == 1 ? "s" : "",
+			*outbox.server ? outbox.server : "whose address is not known");
+	else
+		concern->words = rg_arena_text(
+			call->arena,
+			"messages of this machine: %lld wait for a command with their sender's "
+			"token; %lld refused, which can be removed",
+			(long long)outbox.waiting, (long long)outbox.refused);
+	if (*outbox.server && elsewhere && !strchr(outbox.server, '\''))
+		concern->next =
+			rg_arena_text(call->arena, "ROGER_SERVER='%s' roger status", outbox.server);
+	else
+		concern->next = rg_arena_text(
+			call->arena, "ls \"${XDG_STATE_HOME:-$HOME/.local/state}/roger/%s\"",
+			outbox.path);
+	return rg_kept(!rg_arena_failed(call->arena), err);
 }
 
 /* ------------------------------------------------------------------ calling -- */

@@ -40,8 +40,8 @@ static int load_runs(struct examining *examining, struct roger_err *err)
 }
 
 /* Report a breach of a run; found.fixable and found.fixed must be set. */
-static int add_run_breach(struct examining *examining, struct roger_str file,
-			  struct roger_breach found, struct roger_err *err)
+static void add_run_breach(struct examining *examining, struct roger_str file,
+			   struct roger_breach found)
 {
 	struct roger_doctor_reply *reply = examining->reply;
 
@@ -49,19 +49,16 @@ static int add_run_breach(struct examining *examining, struct roger_str file,
 	reply->damaged += found.severity == ROGER_DAMAGE;
 	reply->notes += found.severity == ROGER_NOTE;
 	reply->fixed += found.fixed;
-	return rg_kept(rg_arena_print(examining->arena, &found.file, RG_RUNS_SHOWN "/%.*s",
-				      RG_STR_ARGS(file)) &&
-			       rg_arena_append(examining->arena, &reply->breaches.items,
-					       &reply->breaches.count, &found, sizeof found),
-		       err);
+	found.file = rg_arena_text(examining->arena, RG_RUNS_SHOWN "/%.*s", RG_STR_ARGS(file));
+	(void)!rg_arena_append(examining->arena, &reply->breaches.items, &reply->breaches.count,
+			       &found, sizeof found);
 }
 
-static int tell_run(struct examining *examining, struct roger_str file,
-		    enum roger_severity severity, const char *what, struct roger_err *err)
+static void tell_run(struct examining *examining, struct roger_str file,
+		     enum roger_severity severity, const char *what)
 {
-	return add_run_breach(
-		examining, file,
-		(struct roger_breach){ .severity = (int)severity, .what = rg_str(what) }, err);
+	add_run_breach(examining, file,
+		       (struct roger_breach){ .severity = (int)severity, .what = rg_str(what) });
 }
 
 /* Report a status that is out of date; sweep writes the new one, and so does --fix. */
@@ -80,12 +77,11 @@ static int tell_stale(struct examining *examining, const struct rg_run_document 
 	/* On ROGER_ETIMEOUT another process was faster. */
 	if (r < 0 && r != ROGER_ETIMEOUT)
 		return r;
-	return rg_arena_print(examining->arena, &stale.what,
-			      "it says %s, and its evidence by now %s",
-			      rg_run_status_names[document->stored],
-			      rg_run_status_names[document->run.status])
-		       ? add_run_breach(examining, document->file, stale, err)
-		       : rg_fail_memory(err);
+	stale.what = rg_arena_text(examining->arena, "it says %s, and its evidence by now %s",
+				   rg_run_status_names[document->stored],
+				   rg_run_status_names[document->run.status]);
+	add_run_breach(examining, document->file, stale);
+	return ROGER_OK;
 }
 
 static int tell_evidence(struct examining *examining, const struct rg_run_document *document,
@@ -98,21 +94,21 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 	int r = ROGER_OK;
 
 	if (result->id.length && !result->found)
-		r = tell_run(examining, document->file, severity,
-			     "resultMessageId names no message", err);
-	if (r == ROGER_OK && evidence->id.length && !evidence->found)
-		r = tell_run(examining, document->file, severity,
-			     "forwardEvidence names no message", err);
-	else if (r == ROGER_OK && evidence->id.length && !evidence->read)
+		tell_run(examining, document->file, severity, "resultMessageId names no message");
+	if (evidence->id.length && !evidence->found)
+		tell_run(examining, document->file, severity, "forwardEvidence names no message");
+	else if (evidence->id.length && !evidence->read)
 		r = rg_run_answered_by(examining->roger, run, evidence->id, examining->arena,
 				       &answers, err);
-	if (r == ROGER_OK && evidence->found && !evidence->read && !answers)
-		r = tell_run(examining, document->file, severity,
-			     "forwardEvidence names a message that nobody read", err);
-	if (r == ROGER_OK && run->forwarded && !evidence->id.length)
-		r = tell_run(examining, document->file, ROGER_NOTE,
-			     "forwarded, by its word alone: it names no evidence", err);
-	return r;
+	if (r < 0)
+		return r;
+	if (evidence->found && !evidence->read && !answers)
+		tell_run(examining, document->file, severity,
+			 "forwardEvidence names a message that nobody read");
+	if (run->forwarded && !evidence->id.length)
+		tell_run(examining, document->file, ROGER_NOTE,
+			 "forwarded, by its word alone: it names no evidence");
+	return ROGER_OK;
 }
 
 /* Was the file reported already, as a link or something else that is not a regular file? */
@@ -139,9 +135,8 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 				    err);
 
 	for (i = 0; r == ROGER_OK && i < differ.count; i++)
-		r = tell_run(examining, differ.items[i], ROGER_DAMAGE,
-			     "the index says otherwise; `roger doctor rebuild` makes it again",
-			     err);
+		tell_run(examining, differ.items[i], ROGER_DAMAGE,
+			 "the index says otherwise; `roger doctor rebuild` makes it again");
 	for (i = 0; i < examining->list.count && r == ROGER_OK; i++) {
 		r = tell_evidence(examining, &examining->list.documents[i],
 				  &examining->wanted[2 * i], &examining->wanted[2 * i + 1], err);
@@ -150,8 +145,7 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 	}
 	for (i = 0; i < examining->list.troubles.count && r == ROGER_OK; i++)
 		if (!is_told(&examining->reply->breaches, troubles[i].file))
-			r = tell_run(examining, troubles[i].file, ROGER_DAMAGE,
-				     troubles[i].what.data, err);
+			tell_run(examining, troubles[i].file, ROGER_DAMAGE, troubles[i].what.data);
 	examining->reply->runs = (int64_t)(examining->list.count + examining->list.troubles.count);
 	return r;
 }

@@ -989,16 +989,13 @@ int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *me
 			     struct rg_arena *arena, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
+	struct rg_reading reading = { roger, arena, err, ROGER_OK };
 	char until[32];
 	int64_t until_ms;
-	bool open;
-	int r;
 
-	if (!config->breaker_failures)
-		return ROGER_OK;
-	r = rg_breaker_look(roger, message->from, message->to, arena, &open, &until_ms, err);
-	if (r < 0 || !open)
-		return r;
+	if (!config->breaker_failures ||
+	    !rg_breaker_is_open(&reading, message->from, message->to, &until_ms))
+		return reading.r;
 	rg_attempt_failed(roger, message, 1, ROGER_ERROR, RG_CAUSE_BREAKER);
 	rg_clock_print_utc(until_ms, until);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,

@@ -4,7 +4,7 @@
 #ifndef RG_BREAKER_H
 #define RG_BREAKER_H
 
-#include "ops/op.h"
+#include "ops/reading.h"
 
 struct rg_breaker {
 	struct roger_str sender, target;
@@ -17,12 +17,10 @@ struct rg_breakers {
 };
 
 /* Those that are open now. */
-RG_CHECKED int rg_breakers_find(struct roger *roger, struct rg_arena *arena,
-				struct rg_breakers *ret_breakers, struct roger_err *err);
+struct rg_breakers rg_read_breakers(struct rg_reading *reading);
 
 /* Is that of a sender and target open? */
-RG_CHECKED int rg_breaker_look(struct roger *roger, struct roger_str sender,
-			       struct roger_str target, struct rg_arena *arena, bool *ret_open,
-			       int64_t *ret_until_ms, struct roger_err *err);
+bool rg_breaker_is_open(struct rg_reading *reading, struct roger_str sender,
+			struct roger_str target, int64_t *ret_until_ms);
 
 #endif

@@ -20,19 +20,6 @@ static bool is_asked(const struct roger_dead_letters_request *request,
 	       rg_str_among(request->ids, letter->filed_as);
 }
 
-static int count_cycle(struct roger *roger, struct roger_dead_letters_reply *reply,
-		       struct roger_err *err)
-{
-	struct roger_cycle current;
-	int r = rg_cycle_current(roger, reply->memory, &current, err);
-
-	if (r < 0)
-		return r;
-	reply->cycle = current.id;
-	return rg_dead_letters_of_cycle(roger, current.id, reply->memory, &reply->in_cycle,
-					&reply->alarm, err);
-}
-
 int rg_verb_dead_letters(struct roger *roger, const struct roger_dead_letters_request *request,
 			 struct roger_dead_letters_reply *reply, struct roger_err *err)
 {
@@ -42,13 +29,13 @@ int rg_verb_dead_letters(struct roger *roger, const struct roger_dead_letters_re
 					    .task = request->task,
 					    .cycle = request->cycle,
 					    .states = true };
-	struct rg_records found;
+	struct rg_reading reading = { roger, reply->memory, err, ROGER_OK };
+	const struct rg_records found = rg_read_letters(&reading, &query);
+	struct roger_cycle current = { 0 };
 	size_t kept = 0, i;
-	int r;
 
-	r = rg_dead_letters_find(roger, &query, reply->memory, &found, err);
-	if (r < 0)
-		return r;
+	if (!rg_reading_got(&reading, rg_cycle_current(roger, reply->memory, &current, err)))
+		return reading.r;
 	for (i = 0; i < found.count; i++)
 		if (is_asked(request, &found.letters[i]))
 			found.letters[kept++] = found.letters[i];
@@ -57,7 +44,9 @@ int rg_verb_dead_letters(struct roger *roger, const struct roger_dead_letters_re
 				      "no dead letter '%.*s'; `roger dead` lists them",
 				      RG_STR_ARGS(request->ids.items[0]));
 	reply->dead_letters = (struct roger_dead_letter_list){ found.letters, kept };
-	return count_cycle(roger, reply, err);
+	reply->cycle = current.id;
+	return rg_dead_letters_of_cycle(roger, current.id, reply->memory, &reply->in_cycle,
+					&reply->alarm, err);
 }
 
 /* ------------------------------------------------------------ changing -- */

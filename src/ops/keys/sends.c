@@ -2,23 +2,21 @@
 #include "ops/keys/attempt.h"
 
 /* Find the digest of a key that the log has no more entries of. */
-static int find_digest(struct roger *roger, const struct roger_sends_request *request,
-		       struct roger_sends_reply *reply, struct roger_err *err)
+static void find_digest(struct rg_reading *reading, const struct roger_sends_request *request,
+			struct roger_sends_reply *reply)
 {
 	struct rg_log_query query = { .log = RG_LOG_DIGESTS, .states = true };
 	char id[RG_SENDLOG_ID_BYTES];
 	struct rg_records found;
-	int r;
 
 	if (!request->key.length || !request->from.length)
-		return ROGER_OK;
-	if (!rg_digest_id(request->from, request->key, id))
-		return rg_fail_memory(err);
+		return;
+	if (!rg_reading_got(reading,
+			    rg_kept(rg_digest_id(request->from, request->key, id), reading->err)))
+		return;
 	query.id = rg_str(id);
-	r = rg_records_read(roger, &query, reply->memory, &found, err);
-	if (r == ROGER_OK)
-		reply->purged = (struct roger_digest_list){ found.digests, found.count };
-	return r;
+	found = rg_read_records(reading, &query);
+	reply->purged = (struct roger_digest_list){ found.digests, found.count };
 }
 
 int rg_verb_sends(struct roger *roger, const struct roger_sends_request *request,
@@ -40,14 +38,13 @@ int rg_verb_sends(struct roger *roger, const struct roger_sends_request *request
 					    .newest = request->newest,
 					    .by_time = true,
 					    .limit = (int64_t)limit + 1 };
-	struct rg_records found;
-	int r;
+	struct rg_reading reading = { roger, reply->memory, err, ROGER_OK };
+	const struct rg_records found = rg_read_records(&reading, &query);
 
-	r = rg_records_read(roger, &query, reply->memory, &found, err);
-	if (r < 0)
-		return r;
 	reply->more = found.count > limit;
 	reply->attempts =
 		(struct roger_attempt_list){ found.attempts, reply->more ? limit : found.count };
-	return found.count ? ROGER_OK : find_digest(roger, request, reply, err);
+	if (!found.count)
+		find_digest(&reading, request, reply);
+	return reading.r;
 }

@@ -418,11 +418,9 @@ static void look_at_waiting(struct rg_causes *causes)
 
 static void look_at_breakers(struct rg_causes *causes)
 {
-	struct rg_breakers breakers = { 0 };
+	const struct rg_breakers breakers = rg_read_breakers(&causes->reading);
 	size_t i;
 
-	rg_reading_got(&causes->reading, rg_breakers_find(causes->roger, causes->arena, &breakers,
-							  causes->reading.err));
 	for (i = 0; i < breakers.count; i++)
 		rg_causes_mail(causes, breakers.items[i].target, RG_PART_BREAKER, 1, 0);
 }

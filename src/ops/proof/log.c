@@ -16,7 +16,7 @@ static int make_details(const struct roger_log_request *request, struct rg_arena
 			struct roger_str *ret, struct roger_err *err)
 {
 	static const struct roger_field field = { "details", ROGER_OBJECT, 0, 0, NULL, NULL, "" };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct rg_json *json;
 	int r = ROGER_OK;
 
@@ -28,7 +28,8 @@ static int make_details(const struct roger_log_request *request, struct rg_arena
 	if (r < 0 || !request->agent.length || rg_json_member(rg_json_root(json), "agent"))
 		return r;
 	add_agent(*ret, request->agent, &text);
-	return rg_kept(rg_arena_keep(arena, &text, ret), err);
+	*ret = rg_arena_take(arena, &text);
+	return ROGER_OK;
 }
 
 static int refuse_actor(const struct roger *roger, const char *member, struct roger_err *err)
@@ -58,7 +59,7 @@ static int claim_entry(const struct roger *roger, struct rg_arena *arena,
 {
 	const struct roger_str unknown[] = { entry->unknown, entry->action_unknown,
 					     entry->outcome_unknown };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf details = { .maximum = SIZE_MAX };
+	struct rg_buf details = { .maximum = SIZE_MAX };
 	const struct rg_json *json;
 	struct roger_str object;
 	char now[32];
@@ -84,9 +85,9 @@ static int claim_entry(const struct roger *roger, struct rg_arena *arena,
 		rg_buf_add_str(&details, entry->details);
 	else
 		add_agent(entry->details, roger->caller.name, &details);
-	return rg_kept(rg_arena_copy(arena, rg_str(now), &entry->timestamp) &&
-			       rg_arena_keep(arena, &details, &entry->details),
-		       err);
+	entry->timestamp = rg_arena_text(arena, "%s", now);
+	entry->details = rg_arena_take(arena, &details);
+	return ROGER_OK;
 }
 
 static int compose_entry(const struct roger_log_request *request, struct rg_arena *arena,
@@ -106,8 +107,7 @@ static int compose_entry(const struct roger_log_request *request, struct rg_aren
 				      "at: expected an instant from 1970 to 9999");
 	entry->at_ms = request->at_ms ? request->at_ms : rg_clock_ms();
 	rg_clock_print_utc(entry->at_ms, timestamp);
-	if (!rg_arena_copy(arena, rg_str(timestamp), &entry->timestamp))
-		return rg_fail_memory(err);
+	entry->timestamp = rg_arena_text(arena, "%s", timestamp);
 	entry->task = request->task;
 	entry->type = request->type;
 	entry->status = request->status ? request->status : ROGER_SUCCESS;
@@ -149,6 +149,8 @@ int rg_verb_log(struct roger *roger, const struct roger_log_request *request,
 	if (r == ROGER_OK && rg_caller_is_bound(roger))
 		r = request->at_ms ? refuse_actor(roger, "at", err)
 				   : claim_entry(roger, reply->memory, entry, err);
+	if (r == ROGER_OK)
+		r = rg_kept(!rg_arena_failed(reply->memory), err);
 	if (r == ROGER_OK)
 		r = rg_activity_print(entry, &line, err);
 	if (r == ROGER_OK)

@@ -554,7 +554,6 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 	struct roger_report_reply nothing = *reply;
 	struct counting counting;
 	struct roger_status_reply now = { .memory = reply->memory };
-	struct rg_breakers breakers;
 	struct rg_causes causes;
 	int tries = 3, r = ROGER_OK;
 
@@ -578,13 +577,11 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 		if (r == ROGER_OK)
 			r = see_all(&counting, err);
 	} while (r == ROGER_OK && counting.again && tries--);
-	if (r == ROGER_OK)
-		r = rg_breakers_find(roger, reply->memory, &breakers, err);
 	if (r < 0)
 		return r;
 	rg_causes_find(&causes, roger, &now, err);
 	reply->concerns = now.concerns;
-	reply->breakers = (int64_t)breakers.count;
+	reply->breakers = (int64_t)rg_read_breakers(&causes.reading).count;
 	/* rg_str_compare() orders figures by name, since each begins with its name. */
 	if (counting.agents.count)
 		qsort(counting.agents.items, counting.agents.count, sizeof *counting.agents.items,

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "base/sign.h"
-#include "ops/keys/attempt.h"
+#include "ops/reading.h"
 #include "facts/watchdog.h"
 
 enum { MARK_DIGITS = 16 };
 
 struct checking {
-	struct roger *roger;
+	struct rg_reading reading;
+	struct roger *roger; /* of reading, like arena */
 	struct rg_arena *arena;
 	struct roger_seal_reply seal;
 	struct roger_verify_reply *reply;
@@ -74,24 +75,24 @@ static int read_seal(struct checking *checking, struct roger_str text, struct ro
 	return r;
 }
 
-static int check_key(struct checking *checking, struct roger_str given, struct roger_err *err)
+static void check_key(struct checking *checking, struct roger_str given)
 {
 	const struct roger_str sealed_by = checking->seal.public_key;
 	struct rg_seal_key own;
-	int r;
 
 	given = rg_str_without_end(given, " \r\n");
 	if (given.length) {
 		if (!rg_str_equal(given, sealed_by))
 			add_finding(checking, RG_STR("seal"), ROGER_OTHER_KEY, 0, 0,
 				    "signed with another key than the given one");
-		return ROGER_OK;
+		return;
 	}
-	r = rg_engine_seal_key(checking->roger->engine, false, checking->arena, &own, err);
-	if (r == ROGER_OK && own.public_key.length && !rg_str_equal(own.public_key, sealed_by))
+	if (rg_reading_got(&checking->reading,
+			   rg_engine_seal_key(checking->roger->engine, false, checking->arena, &own,
+					      checking->reading.err)) &&
+	    own.public_key.length && !rg_str_equal(own.public_key, sealed_by))
 		add_finding(checking, RG_STR("seal.pub"), ROGER_OTHER_KEY, 0, 0,
 			    "the seal is signed with another key than that of this workspace");
-	return r;
 }
 
 /* -------------------------------------------------------------- journals -- */
@@ -132,8 +133,7 @@ static bool was_changed(const struct checking *checking, const char *file)
  * Could purge have rewritten the file? It writes digests of keys that it drops, drops nothing
  * before there are more cycles than it keeps, and leaves a whole chain.
  */
-static int may_be_purged(const struct checking *checking, struct roger_str file, bool *ret_may,
-			 struct roger_err *err)
+static bool may_be_purged(struct checking *checking, struct roger_str file)
 {
 	const struct rg_config *config = checking->roger->workspace->config;
 	const struct roger_journal_list *journals = &checking->reply->journals;
@@ -141,21 +141,17 @@ static int may_be_purged(const struct checking *checking, struct roger_str file,
 	     sends = rg_kind_has(RG_LOG_SENDS, file), whole = false;
 	struct roger_cycle cycle;
 	size_t i;
-	int r;
 
-	*ret_may = false;
-	if (!digests && !sends)
-		return ROGER_OK;
-	r = rg_cycle_current(checking->roger, checking->arena, &cycle, err);
-	if (r < 0)
-		return r;
+	if ((!digests && !sends) ||
+	    !rg_reading_got(&checking->reading, rg_cycle_current(checking->roger, checking->arena,
+								 &cycle, checking->reading.err)))
+		return false;
 	for (i = 0; i < journals->count; i++)
 		if (rg_str_equal(journals->items[i].file, file))
 			whole = journals->items[i].damaged == 0;
-	*ret_may = whole && (digests ? cycle.number > config->cycles_kept + config->digests_kept
-				     : cycle.number > config->cycles_kept &&
-					       was_changed(checking, "key-digests.jsonl"));
-	return ROGER_OK;
+	return whole && (digests ? cycle.number > config->cycles_kept + config->digests_kept
+				 : cycle.number > config->cycles_kept &&
+					   was_changed(checking, "key-digests.jsonl"));
 }
 
 static void tell_altered(struct checking *checking, const struct roger_seal_entry *entry,
@@ -184,29 +180,22 @@ static void tell_altered(struct checking *checking, const struct roger_seal_entr
 	add_finding(checking, entry->file, ROGER_ALTERED, first, 0, what);
 }
 
-static int check_journal(struct checking *checking, const struct roger_seal_entry *entry,
-			 const struct rg_digest *digest, struct roger_err *err)
+static void check_journal(struct checking *checking, const struct roger_seal_entry *entry,
+			  const struct rg_digest *digest)
 {
-	bool purged;
-	int r;
-
 	if (digest->there ? digest->entry.bytes == entry->bytes &&
 				    rg_str_equal(digest->entry.sha256, entry->sha256)
 			  : entry->bytes == 0)
-		return ROGER_OK;
-	r = may_be_purged(checking, entry->file, &purged, err);
-	if (r < 0)
-		return r;
+		return;
 	if (!digest->there)
 		add_finding(checking, entry->file, ROGER_MISSING, 1, 0,
 			    "it is gone, with all that was sealed");
-	else if (purged)
+	else if (may_be_purged(checking, entry->file))
 		add_finding(checking, entry->file, ROGER_PURGED, 0, 0,
 			    "rewritten by purge since: make a new seal; this one says nothing of "
 			    "it");
 	else
 		tell_altered(checking, entry, digest);
-	return ROGER_OK;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -234,16 +223,13 @@ static int64_t cited_line(struct roger_str citation, const struct roger_seal_ent
 }
 
 /* Add the lines of a journal that are cited and sealed to its wish, each once. */
-static int wish_lines(struct checking *checking, const struct roger_strs *cite,
-		      const struct roger_seal_entry *entry, struct rg_digest_wish *wish,
-		      struct roger_err *err)
+static void wish_lines(struct checking *checking, const struct roger_strs *cite,
+		       const struct roger_seal_entry *entry, struct rg_digest_wish *wish)
 {
 	int64_t *lines = rg_arena_get(checking->arena, cite->count * sizeof *lines + 1);
 	size_t count = 0, i;
 
-	if (!lines)
-		return rg_fail_memory(err);
-	for (i = 0; i < cite->count && entry->root.length; i++) {
+	for (i = 0; lines && i < cite->count && entry->root.length; i++) {
 		lines[count] = cited_line(cite->items[i], entry);
 		count += lines[count] > 0;
 	}
@@ -253,13 +239,12 @@ static int wish_lines(struct checking *checking, const struct roger_strs *cite,
 		if (!wish->cited_count || lines[wish->cited_count - 1] != lines[i])
 			lines[wish->cited_count++] = lines[i];
 	wish->cited = lines;
-	return ROGER_OK;
 }
 
-static int add_cited(struct checking *checking, const struct rg_digest_wish *wish,
-		     const struct rg_digest *digest, struct roger_err *err)
+static void add_cited(struct checking *checking, const struct rg_digest_wish *wish,
+		      const struct rg_digest *digest)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf numbers = { .maximum = SIZE_MAX };
+	struct rg_buf numbers = { .maximum = SIZE_MAX };
 	struct roger_cited_list *list = &checking->reply->cited;
 	struct roger_cited cited = { .file = wish->file,
 				     .count = digest->entry.lines,
@@ -268,57 +253,50 @@ static int add_cited(struct checking *checking, const struct rg_digest_wish *wis
 	size_t i;
 
 	if (!digest->cited.count)
-		return ROGER_OK;
+		return;
 	for (i = 0; i < digest->cited.count; i++)
 		rg_buf_printf(&numbers, i ? " %lld" : "%lld", (long long)wish->cited[i]);
-	return rg_kept(rg_arena_keep(checking->arena, &numbers, &cited.numbers) &&
-			       rg_arena_append(checking->arena, &list->items, &list->count, &cited,
-					       sizeof cited),
-		       err);
+	cited.numbers = rg_arena_take(checking->arena, &numbers);
+	(void)!rg_arena_append(checking->arena, &list->items, &list->count, &cited, sizeof cited);
 }
 
 /* Journals come first in a seal. */
-static int check_journals(struct checking *checking, const struct roger_strs *cite,
-			  struct roger_err *err)
+static void check_journals(struct checking *checking, const struct roger_strs *cite)
 {
 	const struct roger_seal_entry_list *entries = &checking->seal.entries;
 	struct rg_digest_wish *wishes =
 		rg_arena_get(checking->arena, entries->count * sizeof *wishes + 1);
 	size_t count = 0, i;
-	int r = ROGER_OK;
 
-	if (!wishes)
-		return rg_fail_memory(err);
-	for (; r == ROGER_OK && count < entries->count &&
-	       entries->items[count].kind == ROGER_SEALED_JOURNAL;
+	for (;
+	     wishes && count < entries->count && entries->items[count].kind == ROGER_SEALED_JOURNAL;
 	     count++) {
 		wishes[count] = (struct rg_digest_wish){ .file = entries->items[count].file,
 							 .bytes = entries->items[count].bytes,
 							 .every = entries->items[count].every };
-		r = wish_lines(checking, cite, &entries->items[count], &wishes[count], err);
+		wish_lines(checking, cite, &entries->items[count], &wishes[count]);
 	}
-	if (r == ROGER_OK)
-		r = rg_engine_digests(checking->roger->engine, wishes, count, checking->arena,
-				      &checking->digests, err);
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		r = check_journal(checking, &entries->items[i], &checking->digests.items[i], err);
-		if (r == ROGER_OK)
-			r = add_cited(checking, &wishes[i], &checking->digests.items[i], err);
+	if (rg_arena_failed(checking->arena) ||
+	    !rg_reading_got(&checking->reading,
+			    rg_engine_digests(checking->roger->engine, wishes, count,
+					      checking->arena, &checking->digests,
+					      checking->reading.err)))
+		return;
+	for (i = 0; i < count; i++) {
+		check_journal(checking, &entries->items[i], &checking->digests.items[i]);
+		add_cited(checking, &wishes[i], &checking->digests.items[i]);
 	}
-	return r;
 }
 
 /* ------------------------------------------------------------- documents -- */
 
-static int check_document(struct checking *checking, const struct roger_seal_entry *entry,
-			  struct roger_err *err)
+static void check_document(struct checking *checking, const struct roger_seal_entry *entry)
 {
 	const char *slash = memrchr(entry->file.data, '/', entry->file.length);
 	const struct rg_run_texts *runs = &checking->runs;
 	struct roger_str name = entry->file;
 	struct roger_seal_entry now;
 	size_t i = 0;
-	int r;
 
 	if (slash) {
 		name.data = slash + 1;
@@ -329,11 +307,13 @@ static int check_document(struct checking *checking, const struct roger_seal_ent
 		i++;
 	if (i == runs->count) {
 		add_finding(checking, entry->file, ROGER_MISSING, 1, 0, "the document is gone");
-		return ROGER_OK;
+		return;
 	}
-	r = rg_seal_document(&runs->items[i], entry, checking->arena, &now, err);
-	if (r < 0 || rg_str_equal(now.sha256, entry->sha256))
-		return r;
+	if (!rg_reading_got(&checking->reading,
+			    rg_seal_document(&runs->items[i], entry, checking->arena, &now,
+					     checking->reading.err)) ||
+	    rg_str_equal(now.sha256, entry->sha256))
+		return;
 	if (rg_seal_is_final(entry->status))
 		add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
 			    "the run had ended when it was sealed, and its document changed");
@@ -344,13 +324,15 @@ static int check_document(struct checking *checking, const struct roger_seal_ent
 	else
 		add_finding(checking, entry->file, ROGER_CHANGED, 0, 0,
 			    "changed since, as the document of a run that was not over may");
-	return ROGER_OK;
 }
 
 int rg_seal_check(struct roger *roger, const struct roger_verify_request *request,
 		  struct roger_verify_reply *reply, struct roger_err *err)
 {
-	struct checking checking = { .roger = roger, .arena = reply->memory, .reply = reply };
+	struct checking checking = { .reading = { roger, reply->memory, err, ROGER_OK },
+				     .roger = roger,
+				     .arena = reply->memory,
+				     .reply = reply };
 	const struct roger_seal_entry_list *entries = &checking.seal.entries;
 	size_t i;
 	int r;
@@ -361,24 +343,21 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 				      (struct roger_finding *)(uintptr_t)reply->findings.items,
 				      reply->findings.count, reply->damaged, false };
 	r = read_seal(&checking, request->seal, err);
-	if (r == ROGER_OK)
-		r = check_key(&checking, request->key, err);
-	if (r == ROGER_OK)
-		r = check_journals(&checking, &request->cite, err);
-	if (r == ROGER_OK)
-		r = rg_engine_runs(roger->engine, NULL, NULL, reply->memory, &checking.runs, err);
-	for (i = 0; i < entries->count && r == ROGER_OK; i++)
-		if (entries->items[i].kind == ROGER_SEALED_DOCUMENT)
-			r = check_document(&checking, &entries->items[i], err);
 	if (r < 0)
 		return r;
+	check_key(&checking, request->key);
+	check_journals(&checking, &request->cite);
+	rg_reading_got(&checking.reading, rg_engine_runs(roger->engine, NULL, NULL, reply->memory,
+							 &checking.runs, err));
+	for (i = 0; i < entries->count && checking.reading.r == ROGER_OK; i++)
+		if (entries->items[i].kind == ROGER_SEALED_DOCUMENT)
+			check_document(&checking, &entries->items[i]);
 	reply->sealed_at_ms = checking.seal.made_at_ms;
 	reply->sealed_files = (int64_t)entries->count;
 	reply->damaged = checking.findings.damaged;
 	reply->findings =
 		(struct roger_finding_list){ checking.findings.items, checking.findings.count };
-	return rg_kept(
-		!checking.findings.failed &&
-			rg_arena_copy(reply->memory, checking.seal.public_key, &reply->sealed_by),
-		err);
+	reply->sealed_by =
+		rg_arena_text(reply->memory, "%.*s", RG_STR_ARGS(checking.seal.public_key));
+	return checking.findings.failed ? rg_fail_memory(err) : checking.reading.r;
 }
