@@ -28,18 +28,17 @@ static int find_letter(struct roger *roger, struct roger_str what, struct rg_are
 {
 	const struct roger_stale_request typed = { .id = what };
 	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
+	struct rg_reading reading = { roger, arena, err, ROGER_OK };
 	const void *resolved = &typed;
-	struct rg_records found;
 	int r = rg_address_resolve(roger, &rg_op_stale, &typed, arena, &resolved, err);
 
 	if (r < 0)
 		return r;
 	query.id = ((const struct roger_stale_request *)resolved)->id;
-	r = rg_dead_letters_find(roger, &query, arena, &found, err);
 	*ret_id = query.id;
-	if (r == ROGER_OK && !found.count)
+	if (!rg_read_letters(&reading, &query).count)
 		ret_id->length = 0;
-	return r;
+	return reading.r;
 }
 
 /* Dismiss a run, a dead letter or damage by its own verb: settle, stale or accept. */

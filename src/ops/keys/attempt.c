@@ -209,36 +209,25 @@ static void follow_message(struct roger_dead_letter *letter, const struct roger_
 		letter->status = ROGER_STALE;
 }
 
-int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
-			 struct rg_arena *arena, struct rg_records *ret_letters,
-			 struct roger_err *err)
-{
-	enum { AT_ONCE = 250 };
-	struct roger_message_list messages;
-	struct roger_dead_letter *letters;
-	struct roger_str ids[AT_ONCE];
-	size_t from, count, i;
-	int r;
-
-	r = rg_records_read(roger, query, arena, ret_letters, err);
-	for (from = 0; r == ROGER_OK && from < ret_letters->count; from += count) {
-		letters = &ret_letters->letters[from];
-		count = ret_letters->count - from < AT_ONCE ? ret_letters->count - from : AT_ONCE;
-		for (i = 0; i < count; i++)
-			ids[i] = letters[i].message;
-		r = rg_engine_find_ids(roger->engine, ids, count, arena, &messages, err);
-		for (i = 0; r == ROGER_OK && i < count; i++)
-			follow_message(&letters[i], rg_messages_find(&messages, ids[i]));
-	}
-	return r;
-}
-
 struct rg_records rg_read_letters(struct rg_reading *reading, const struct rg_log_query *query)
 {
-	struct rg_records found = { 0 };
-	int r = rg_dead_letters_find(reading->roger, query, reading->arena, &found, reading->err);
+	enum { AT_ONCE = 250 };
+	const struct rg_records found = rg_read_records(reading, query);
+	struct roger_str ids[AT_ONCE];
+	struct rg_query by_id = { .ids = ids, .anywhere = true };
+	struct roger_message_list messages;
+	size_t from, i;
 
-	return rg_reading_got(reading, r) ? found : (struct rg_records){ 0 };
+	for (from = 0; from < found.count; from += by_id.id_count) {
+		by_id.id_count = found.count - from < AT_ONCE ? found.count - from : AT_ONCE;
+		for (i = 0; i < by_id.id_count; i++)
+			ids[i] = found.letters[from + i].message;
+		messages = rg_read_messages(reading, &by_id);
+		for (i = 0; i < by_id.id_count; i++)
+			follow_message(&found.letters[from + i],
+				       rg_messages_find(&messages, ids[i]));
+	}
+	return found;
 }
 
 /* Find the dead letter of a message, which has one at most. */

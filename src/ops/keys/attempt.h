@@ -141,10 +141,6 @@ static inline int rg_dead_letter_counts_as(const struct roger_dead_letter *lette
 }
 
 /* Dead letters with their status derived: when they were read after all; query with states. */
-RG_CHECKED int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
-				    struct rg_arena *arena, struct rg_records *ret_letters,
-				    struct roger_err *err);
-
 struct rg_records rg_read_letters(struct rg_reading *reading, const struct rg_log_query *query);
 
 /* How many there are of a cycle, and whether these raise the alarm. */

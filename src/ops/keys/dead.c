@@ -69,12 +69,11 @@ static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *a
 		    struct roger_dead_letter *ret_letter, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .id = id, .states = true };
-	struct rg_records found;
-	int r;
+	struct rg_reading reading = { roger, arena, err, ROGER_OK };
+	const struct rg_records found = rg_read_letters(&reading, &query);
 
-	r = rg_dead_letters_find(roger, &query, arena, &found, err);
-	if (r < 0)
-		return r;
+	if (reading.r < 0)
+		return reading.r;
 	if (found.count == 0)
 		return rg_fail_member(err, ROGER_ENOENT, "id",
 				      "no dead letter '%.*s'; `roger dead` lists them",
