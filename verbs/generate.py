@@ -464,6 +464,7 @@ class House:
         """What the structs look like: another one is another library."""
         shape = "\n".join(f"{record.struct} {[(self.type_of(row), row.member) for row in record.rows]}" for record in self.records.values() if not record.base)
         shape += "".join(f"{enum.name} {[row.name for row in enum.rows]}" for enum in self.enums.values())
+        shape += "".join(re.findall(r"^struct \w+ \{\n(?:.*\n)*?\};", re.sub(r"/\*(?:.|\n)*?\*/", "", self.header), re.M))
         return hashlib.sha256(shape.encode()).hexdigest()[:8]
 
 

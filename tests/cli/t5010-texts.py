@@ -67,5 +67,9 @@ tree = copy()
 path = tree / "verbs/mail"
 path.write_text(path.read_text().replace("  unread          int   -- of these unread\n", "  unread          int   -- of these unread\n  other           int   -- one more\n", 1))
 check("another struct is another library", generate(tree, "--layout").stdout not in (layout, ""))
+tree = copy()
+path = tree / "include/roger.h.in"
+path.write_text(path.read_text().replace("\tconst char *help;\n", "\tconst char *help, *more;\n", 1))
+check("so is one of the header", generate(tree, "--layout").stdout not in (layout, ""))
 shutil.rmtree(HERE)
 done()
