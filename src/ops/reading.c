@@ -2,6 +2,7 @@
 
 bool rg_reading_got(struct rg_reading *reading, int r)
 {
+	/* What a later one printed into err is told with its own code. */
 	if (r < 0)
 		reading->r = r;
 	return reading->r == ROGER_OK;
@@ -11,25 +12,29 @@ struct roger_message_list rg_read_messages(struct rg_reading *reading, const str
 {
 	struct roger_message_list found = { 0 };
 
-	rg_reading_got(reading, rg_engine_find(reading->roger->engine, query, reading->arena,
-					       &found, reading->err));
+	if (reading->r == ROGER_OK)
+		reading->r = rg_engine_find(reading->roger->engine, query, reading->arena, &found,
+					    reading->err);
 	return found;
 }
 
 struct rg_records rg_read_records(struct rg_reading *reading, const struct rg_log_query *query)
 {
 	struct rg_records found = { 0 };
-	int r = rg_records_read(reading->roger, query, reading->arena, &found, reading->err);
 
-	return rg_reading_got(reading, r) ? found : (struct rg_records){ 0 };
+	if (reading->r == ROGER_OK)
+		reading->r = rg_records_read(reading->roger, query, reading->arena, &found,
+					     reading->err);
+	return reading->r == ROGER_OK ? found : (struct rg_records){ 0 };
 }
 
 struct rg_log_entries rg_read_entries(struct rg_reading *reading, const struct rg_log_query *query)
 {
 	struct rg_log_entries found = { 0 };
 
-	rg_reading_got(reading, rg_engine_log_find(reading->roger->engine, query, reading->arena,
-						   &found, reading->err));
+	if (reading->r == ROGER_OK)
+		reading->r = rg_engine_log_find(reading->roger->engine, query, reading->arena,
+						&found, reading->err);
 	return found;
 }
 
@@ -61,7 +66,8 @@ struct rg_history rg_read_rows(struct rg_reading *reading, const struct rg_log_q
 {
 	struct rg_history rows = { .arena = reading->arena };
 
-	rg_reading_got(reading, rg_engine_rows(reading->roger->engine, query, keep_row, &rows,
-					       reading->err));
+	if (reading->r == ROGER_OK)
+		reading->r = rg_engine_rows(reading->roger->engine, query, keep_row, &rows,
+					    reading->err);
 	return rows;
 }

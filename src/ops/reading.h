@@ -1,9 +1,9 @@
 /*
  * reading - what a verb that only reads asks, until one of its questions fails.
  *
- * A failure is remembered, as an arena remembers that memory ran out, and its answer is empty.  The
- * verb returns reading->r at its end, and what it made of empty answers goes with its reply: so
- * this is for verbs that change nothing.
+ * A failure is remembered, as an arena remembers that memory ran out; its answer is empty, and the
+ * functions here ask nothing more.  The verb returns reading->r at its end, and what it made of
+ * empty answers goes with its reply: so this is for verbs that change nothing.
  */
 #ifndef RG_READING_H
 #define RG_READING_H
