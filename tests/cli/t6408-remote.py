@@ -55,6 +55,10 @@ class Names:
         text = text.replace(str(WORKSPACE), "<w>").replace(str(TWIN), "<w>")
         # The server does the chores of its own workspace.
         text = re.sub(r'^chores: .*\n|,"chores":\[[^]]*\]', "", text, flags=re.M)
+        # These are noted in the activity log, late ones between two commands.
+        text = re.sub(r'(activity\.log\.jsonl(?:","bytes":\d+,"lines":| +))\d+(,"chained":| lines, +)\d+', r"\1<lines>\2<lines>", text)
+        text = re.sub(r'^(\{"format":1,"lines":)\d+(,"messages":\d+,"chained":)\d+|^\d+ lines?, \d+ chained', r"\1<lines>\2<lines>", text, flags=re.M)
+        text = re.sub(r'("bytes":\d+,"lines":)\d+(,"messages":)', r"\1<lines>\2", text)
         text = re.sub(r'^journals in .*\n|,"store":"[^"]*","served_by":"[^"]*"', "", text, flags=re.M)
         text = re.sub(r"\b[0-9a-f]{16,128}\b", "<hash>", text)
         text = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?Z?", "<time>", text)
