@@ -217,14 +217,14 @@ static void reply_with(const struct rg_telling *telling, struct roger_timeline_r
 {
 	const struct rg_history *history = &telling->history;
 	const size_t limit = (size_t)telling->limit,
-		     count = history->count < limit ? history->count : limit;
-	const struct rg_event *first = history->items + (history->count - count);
+		     count = history->count < limit ? history->count : limit,
+		     first = history->count - count;
 	struct roger_event *events = rg_arena_get(reply->memory, count * sizeof *events);
 	size_t i;
 
 	for (i = 0; events && i < count; i++) {
-		events[i] = first[i].said;
-		events[i].undated = first[i].flags & RG_ROW_UNDATED;
+		events[i] = history->items[first + i].said;
+		events[i].undated = history->items[first + i].flags & RG_ROW_UNDATED;
 	}
 	reply->more = telling->more || history->count > limit;
 	reply->events = (struct roger_event_list){ events, events ? count : 0 };
