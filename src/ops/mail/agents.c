@@ -10,29 +10,27 @@ enum {
 	SESSIONS_MAX = 200, /* the newest sessions, whose agents are listed in any case */
 };
 
-static int add_all(struct rg_names *names, struct roger_strs more, struct roger_err *err)
+/* Add names; that memory ran out, their arena remembers, as for all that is added below. */
+static void add_all(struct rg_names *names, struct roger_strs more)
 {
 	size_t i;
 
 	for (i = 0; i < more.count; i++)
-		if (!rg_config_is_roger(more.items[i]) && !rg_names_add(names, more.items[i]))
-			return rg_fail_memory(err);
-	return ROGER_OK;
+		if (!rg_config_is_roger(more.items[i]))
+			(void)!rg_names_add(names, more.items[i]);
 }
 
 /* Add the names that the configuration names. */
-static int add_configured(struct roger *roger, struct rg_names *names, struct roger_err *err)
+static void add_configured(const struct roger *roger, struct rg_names *names)
 {
 	const struct rg_config *config = roger->workspace->config;
 	size_t i;
-	int r;
 
-	r = add_all(names, config->file_only, err);
-	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++)
-		r = add_all(names, (struct roger_strs){ &config->wake_agents[i].name, 1 }, err);
-	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
-		r = add_all(names, rg_names_list(&config->groups[i].members), err);
-	return r;
+	add_all(names, config->file_only);
+	for (i = 0; i < config->wake_agent_count; i++)
+		add_all(names, (struct roger_strs){ &config->wake_agents[i].name, 1 });
+	for (i = 0; i < config->group_count; i++)
+		add_all(names, rg_names_list(&config->groups[i].members));
 }
 
 int rg_agents_names(struct roger *roger, struct rg_names *names, struct roger_err *err)
@@ -44,14 +42,16 @@ int rg_agents_names(struct roger *roger, struct rg_names *names, struct roger_er
 
 	r = rg_engine_names(roger->engine, names->arena, &all, err);
 	if (r == ROGER_OK)
-		r = add_all(names, all, err);
-	/* A successor may be a new name. */
-	if (r == ROGER_OK)
 		r = rg_engine_retired(roger->engine, names->arena, &retired, err);
-	for (i = 0; r == ROGER_OK && i < retired.count; i++)
+	if (r < 0)
+		return r;
+	add_all(names, all);
+	/* A successor may be a new name. */
+	for (i = 0; i < retired.count; i++)
 		if (retired.items[i].to.length)
-			r = add_all(names, (struct roger_strs){ &retired.items[i].to, 1 }, err);
-	return r < 0 ? r : add_configured(roger, names, err);
+			add_all(names, (struct roger_strs){ &retired.items[i].to, 1 });
+	add_configured(roger, names);
+	return rg_kept(!rg_arena_failed(names->arena), err);
 }
 
 /* --------------------------------------------------------------- retired -- */
@@ -158,11 +158,6 @@ int rg_verb_retire(struct roger *roger, const struct roger_retire_request *reque
 
 /* ------------------------------------------------------------------- all -- */
 
-static int add_name(struct rg_names *names, struct roger_str name, struct roger_err *err)
-{
-	return rg_kept(rg_names_add(names, name), err);
-}
-
 /* Add the agents whose tools began the newest sessions here. */
 static int add_arrived(struct roger *roger, struct rg_names *names, int64_t limit,
 		       struct roger_err *err)
@@ -180,7 +175,7 @@ static int add_arrived(struct roger *roger, struct rg_names *names, int64_t limi
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		r = rg_note_read(found.items[i].text, names->arena, &note, err);
 		if (r == ROGER_OK)
-			r = add_name(names, note.agent, err);
+			(void)!rg_names_add(names, note.agent);
 	}
 	return r;
 }
@@ -230,18 +225,16 @@ static int add_seen(struct roger *roger, const struct roger_agent_list *agents,
 	size_t i;
 	int r;
 
-	r = add_configured(roger, all, err);
-	if (r == ROGER_OK)
-		r = add_arrived(roger, all, RG_PAGE_MAX, err);
+	add_configured(roger, all);
+	r = add_arrived(roger, all, RG_PAGE_MAX, err);
 	for (i = 0; r == ROGER_OK && i < agents->count; i++) {
 		agent = &agents->items[i];
 		looked = has_sent(agent) || rg_names_have(all, agent->name);
 		if (!looked)
 			r = has_looked(roger, agent, all->arena, &looked, err);
-		if (r == ROGER_OK)
-			r = add_name(looked ? all : ghosts, agent->name, err);
+		(void)!rg_names_add(looked ? all : ghosts, agent->name);
 	}
-	return r;
+	return r < 0 ? r : rg_kept(!rg_arena_failed(all->arena), err);
 }
 
 int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,
@@ -288,13 +281,13 @@ static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *
 	return r < 0 ? r : add_seen(roger, &agents, all, ghosts, err);
 }
 
-static int add_skipped(struct roger_left_out_list *skipped, struct roger_str name,
-		       struct roger_str why, struct rg_arena *arena, struct roger_err *err)
+void rg_agents_skip(struct rg_arena *arena, struct roger_left_out_list *list, struct roger_str to,
+		    struct roger_str why)
 {
-	const struct roger_left_out out = { name, why };
+	struct roger_left_out out = { .why = why };
 
-	return rg_kept(rg_arena_append(arena, &skipped->items, &skipped->count, &out, sizeof out),
-		       err);
+	(void)!(rg_arena_copy(arena, to, &out.to) &&
+		rg_arena_append(arena, &list->items, &list->count, &out, sizeof out));
 }
 
 static int leave_out_retired(struct roger *roger, const struct rg_names *names,
@@ -303,20 +296,20 @@ static int leave_out_retired(struct roger *roger, const struct rg_names *names,
 {
 	struct roger_retired_list retired;
 	const struct roger_retired *found;
-	struct roger_str heir;
+	struct roger_str name, heir;
 	size_t i;
 	int r;
 
 	r = rg_engine_retired(roger->engine, names->arena, &retired, err);
 	for (i = 0; r == ROGER_OK && i < names->count; i++) {
-		found = rg_retired_find(&retired, names->items[i]);
-		heir = rg_retired_heir(&retired, names->items[i]);
+		name = names->items[i];
+		found = rg_retired_find(&retired, name);
+		heir = rg_retired_heir(&retired, name);
 		if (heir.length)
-			r = add_name(staying, heir, err);
+			(void)!rg_names_add(staying, heir);
 		else
-			r = add_skipped(skipped, names->items[i],
-					rg_agents_why_retired(found, names->arena), names->arena,
-					err);
+			rg_agents_skip(names->arena, skipped, name,
+				       rg_agents_why_retired(found, names->arena));
 	}
 	return r < 0 ? r : rg_kept(!rg_arena_failed(names->arena), err);
 }
@@ -330,18 +323,18 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; group && r == ROGER_OK && i < group->members.count; i++)
-		r = add_name(&names, group->members.items[i], err);
+	for (i = 0; group && i < group->members.count; i++)
+		(void)!rg_names_add(&names, group->members.items[i]);
 	if (!group)
 		r = find_all(roger, &names, &ghosts, err);
 	if (r == ROGER_OK)
 		r = leave_out_retired(roger, &names, &staying, &skipped, err);
-	for (i = 0; r == ROGER_OK && i < ghosts.count; i++)
-		r = add_skipped(&skipped, ghosts.items[i], RG_STR("never looked at its mail here"),
-				arena, err);
+	for (i = 0; i < ghosts.count; i++)
+		rg_agents_skip(arena, &skipped, ghosts.items[i],
+			       RG_STR("never looked at its mail here"));
 	ret_everyone->names = rg_names_list(&staying);
 	ret_everyone->skipped = skipped;
-	return r;
+	return r < 0 ? r : rg_kept(!rg_arena_failed(arena), err);
 }
 
 /* ----------------------------------------------------------------- verbs -- */

@@ -18,6 +18,10 @@ RG_CHECKED int rg_agents_names(struct roger *roger, struct rg_names *names, stru
 /* Print why mail to a retired agent is refused. */
 struct roger_str rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena);
 
+/* Add who gets nothing, copied, and why.  The arena remembers that memory ran out. */
+void rg_agents_skip(struct rg_arena *arena, struct roger_left_out_list *list, struct roger_str to,
+		    struct roger_str why);
+
 /* Find the agents that are not part of `all`, since they got mail, and never sent, read, looked
  * or arrived.  Needs the time of each agent's last look. */
 RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,

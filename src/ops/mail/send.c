@@ -23,46 +23,11 @@ static bool is_reserved(const struct rg_sending *sending, struct roger_str name)
 	return rg_config_reserves(sending->roger->workspace->config, name);
 }
 
-static int add_recipient(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
-			 struct roger_err *err)
+static void add_recipient(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name)
 {
-	size_t i;
-
-	for (i = 0; i < draft->to.count; i++)
-		if (rg_str_equal(draft->to.items[i], name))
-			return ROGER_OK;
-	return rg_kept(rg_arena_append(sending->arena, &draft->to.items, &draft->to.count, &name,
-				       sizeof name),
-		       err);
-}
-
-static int leave_out(struct rg_sending *sending, struct roger_left_out_list *list,
-		     struct roger_str to, struct roger_str why, struct roger_err *err)
-{
-	struct roger_left_out *place =
-		rg_arena_push(sending->arena, &list->items, &list->count, sizeof *place);
-
-	return rg_kept(place && rg_arena_copy(sending->arena, to, &place->to) &&
-			       rg_arena_copy(sending->arena, why, &place->why),
-		       err);
-}
-
-/* Add all names but the sender's, and reserved ones, to which another program may have written. */
-static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct roger_strs names,
-		      struct roger_err *err)
-{
-	size_t i;
-	int r;
-
-	for (i = 0; i < names.count; i++) {
-		if (rg_str_equal(names.items[i], draft->from) ||
-		    is_reserved(sending, names.items[i]) || rg_config_is_roger(names.items[i]))
-			continue;
-		r = add_recipient(sending, draft, names.items[i], err);
-		if (r < 0)
-			return r;
-	}
-	return ROGER_OK;
+	if (!rg_str_among(draft->to, name))
+		(void)!rg_arena_append(sending->arena, &draft->to.items, &draft->to.count, &name,
+				       sizeof name);
 }
 
 /* Find the agents, groups and all that a new name may be a slip for. */
@@ -227,12 +192,11 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 	if (r < 0 || rg_names_have(&known.agents, name))
 		return r;
 	r = find_nearest(roger, arena, &known, name, &near, err);
-	if (r < 0)
-		return r;
-	return rg_kept(rg_arena_note(arena, notes,
-				     "'%.*s' has neither sent nor got anything here" RG_MEANT,
-				     RG_STR_ARGS(name), RG_MEANT_ARGS(near)),
-		       err);
+	if (r == ROGER_OK)
+		rg_arena_note(arena, notes,
+			      "'%.*s' has neither sent nor got anything here" RG_MEANT,
+			      RG_STR_ARGS(name), RG_MEANT_ARGS(near));
+	return r;
 }
 
 int rg_send_note_reader(struct roger *roger, struct rg_arena *arena, struct roger_str name,
@@ -252,16 +216,6 @@ int rg_send_note_reader(struct roger *roger, struct rg_arena *arena, struct roge
 		       err);
 }
 
-static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
-			struct roger_str near, struct roger_err *err)
-{
-	return rg_kept(rg_arena_add(sending->arena, &draft->reply->never_seen, name) &&
-			       rg_arena_note(sending->arena, &draft->reply->notes,
-					     "'%.*s' has never been seen here" RG_MEANT,
-					     RG_STR_ARGS(name), RG_MEANT_ARGS(near)),
-		       err);
-}
-
 static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 		       struct roger_err *err)
 {
@@ -274,42 +228,58 @@ static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struc
 		draft->cause = RG_CAUSE_UNKNOWN;
 		draft->stranger = name;
 	}
-	return r < 0 || unknown.expected ? r
-					 : note_unknown(sending, draft, name, unknown.near, err);
+	if (r < 0 || unknown.expected)
+		return r;
+	rg_arena_note(sending->arena, &draft->reply->never_seen, "%.*s", RG_STR_ARGS(name));
+	rg_arena_note(sending->arena, &draft->reply->notes,
+		      "'%.*s' has never been seen here" RG_MEANT, RG_STR_ARGS(name),
+		      RG_MEANT_ARGS(unknown.near));
+	return ROGER_OK;
 }
 
 /* Add one note for all that get nothing, since there may be many. */
-static int note_skipped(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+static void note_skipped(struct rg_sending *sending, struct rg_draft *draft)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct roger_left_out_list *skipped = &draft->reply->skipped;
+	struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str note;
 	size_t i;
 
+	if (!skipped->count)
+		return;
 	for (i = 0; i < skipped->count; i++)
 		rg_buf_printf(&text, "%s%.*s (%.*s)",
 			      i ? ", " : "skipped: ", RG_STR_ARGS(skipped->items[i].to),
 			      RG_STR_ARGS(skipped->items[i].why));
-	if (!skipped->count)
-		return ROGER_OK;
-	return rg_kept(!text.failed && rg_arena_add(sending->arena, &draft->reply->notes,
-						    rg_buf_str(&text)),
-		       err);
+	note = rg_arena_take(sending->arena, &text);
+	rg_arena_note(sending->arena, &draft->reply->notes, "%.*s", RG_STR_ARGS(note));
 }
 
-/* Add the members of a group, or of all. */
+/* Add the members of a group, or of all, but not the sender, nor names that are no agent's, under
+ * which another program may have written. */
 static int add_several(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 		       struct roger_err *err)
 {
+	const struct roger_left_out *out;
 	struct rg_everyone everyone;
 	size_t i;
 	int r;
 
 	r = rg_agents_of(sending->roger, name, sending->arena, &everyone, err);
-	for (i = 0; r == ROGER_OK && i < everyone.skipped.count; i++)
-		if (!rg_str_equal(everyone.skipped.items[i].to, draft->from))
-			r = leave_out(sending, &draft->reply->skipped, everyone.skipped.items[i].to,
-				      everyone.skipped.items[i].why, err);
-	return r < 0 ? r : add_others(sending, draft, everyone.names, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < everyone.skipped.count; i++) {
+		out = &everyone.skipped.items[i];
+		if (!rg_str_equal(out->to, draft->from))
+			rg_agents_skip(sending->arena, &draft->reply->skipped, out->to, out->why);
+	}
+	for (i = 0; i < everyone.names.count; i++) {
+		name = everyone.names.items[i];
+		if (!rg_str_equal(name, draft->from) && !is_reserved(sending, name) &&
+		    !rg_config_is_roger(name))
+			add_recipient(sending, draft, name);
+	}
+	return ROGER_OK;
 }
 
 /* Find the agent that took over from a retired one; an error if nobody did. */
@@ -356,7 +326,8 @@ static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct 
 		if (r < 0)
 			return r;
 	}
-	return add_recipient(sending, draft, name, err);
+	add_recipient(sending, draft, name);
+	return ROGER_OK;
 }
 
 static int resolve_recipients(struct rg_sending *sending, struct rg_draft *draft,
@@ -374,9 +345,9 @@ static int resolve_recipients(struct rg_sending *sending, struct rg_draft *draft
 		if (r < 0)
 			return r;
 	}
-	r = note_skipped(sending, draft, err);
-	if (r < 0)
-		return r;
+	note_skipped(sending, draft);
+	if (rg_arena_failed(sending->arena))
+		return rg_fail_memory(err);
 	if (draft->to.count == 0 && draft->reply->skipped.count) {
 		draft->cause = RG_CAUSE_RETIRED;
 		return rg_fail_member(
@@ -587,10 +558,10 @@ int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 	rg_assert(count > 0);
 	if (!receipts)
 		return rg_fail_memory(err);
-	for (i = 0; i < count; i++)
-		if (!rg_arena_copy(sending->arena, messages[i].id, &receipts[i].id) ||
-		    !rg_arena_copy(sending->arena, messages[i].to, &receipts[i].to))
-			return rg_fail_memory(err);
+	for (i = 0; i < count; i++) {
+		(void)!rg_arena_copy(sending->arena, messages[i].id, &receipts[i].id);
+		(void)!rg_arena_copy(sending->arena, messages[i].to, &receipts[i].to);
+	}
 	reply->messages = (struct roger_receipt_list){ receipts, count };
 	reply->seq = messages[0].seq;
 	reply->epoch = messages[0].epoch;
@@ -598,7 +569,8 @@ int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 	reply->key = draft->key;
 	reply->cycle = draft->cycle;
 	reply->attempt = !draft->key.length ? 0 : messages[0].attempt ? messages[0].attempt : 1;
-	return rg_kept(rg_arena_copy(sending->arena, messages[0].issue, &reply->issue), err);
+	(void)!rg_arena_copy(sending->arena, messages[0].issue, &reply->issue);
+	return rg_kept(!rg_arena_failed(sending->arena), err);
 }
 
 static bool went_to(const struct roger_message_list *first, struct roger_str name)
@@ -810,10 +782,8 @@ void rg_send_drop(struct rg_draft *draft, size_t which)
 static int refuse_copy(struct rg_sending *sending, struct rg_draft *draft,
 		       const struct roger_message *message, struct roger_err *err)
 {
-	size_t which = (size_t)(message - draft->messages);
 	struct roger_message *refused;
 	struct roger_str why;
-	int r;
 
 	if (is_named(sending, draft, message->to))
 		return ROGER_EREFUSED;
@@ -823,16 +793,16 @@ static int refuse_copy(struct rg_sending *sending, struct rg_draft *draft,
 			       RG_STR_ARGS(message->issue));
 	refused = rg_arena_push(sending->arena, &draft->refused, &draft->refused_count,
 				sizeof *refused);
-	if (!refused ||
-	    !rg_arena_print(sending->arena, &why, "its mailbox is full in issue '%.*s'",
-			    RG_STR_ARGS(message->issue)) ||
-	    !rg_arena_note(sending->arena, &draft->reply->notes, "'%.*s' did not get it: %.*s",
-			   RG_STR_ARGS(message->to), RG_STR_ARGS(why)))
+	why = rg_arena_text(sending->arena, "its mailbox is full in issue '%.*s'",
+			    RG_STR_ARGS(message->issue));
+	rg_arena_note(sending->arena, &draft->reply->notes, "'%.*s' did not get it: %.*s",
+		      RG_STR_ARGS(message->to), RG_STR_ARGS(why));
+	rg_agents_skip(sending->arena, &draft->reply->refused, message->to, why);
+	if (rg_arena_failed(sending->arena))
 		return rg_fail_memory(err);
 	*refused = *message;
-	r = leave_out(sending, &draft->reply->refused, message->to, why, err);
-	rg_send_drop(draft, which);
-	return r;
+	rg_send_drop(draft, (size_t)(message - draft->messages));
+	return ROGER_OK;
 }
 
 static int commit_messages(struct rg_sending *sending, struct roger_err *err)

@@ -25,24 +25,20 @@ static int make_key(struct rg_sending *sending, struct rg_draft *draft, struct r
 		       err);
 }
 
-static int note_form(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+static void note_form(struct rg_sending *sending, struct rg_draft *draft)
 {
 	struct roger_strs *notes = &draft->reply->notes;
 	struct rg_key parts;
 
 	rg_assert(draft->key.length > 0);
 	if (!rg_key_split(draft->key, &parts))
-		return rg_kept(rg_arena_note(sending->arena, notes,
-					     "the key is not of the form task:verb:cycle; used as "
-					     "given"),
-			       err);
-	if (rg_key_verb_stable(parts.verb))
-		return ROGER_OK;
-	return rg_kept(rg_arena_note(sending->arena, notes,
-				     "the verb '%.*s' of the key is none of status-update, "
-				     "blocker-update, escalation, finding-report and dead-letter",
-				     RG_STR_ARGS(rg_str_first(parts.verb, 60))),
-		       err);
+		rg_arena_note(sending->arena, notes,
+			      "the key is not of the form task:verb:cycle; used as given");
+	else if (!rg_key_verb_stable(parts.verb))
+		rg_arena_note(sending->arena, notes,
+			      "the verb '%.*s' of the key is none of status-update, "
+			      "blocker-update, escalation, finding-report and dead-letter",
+			      RG_STR_ARGS(rg_str_first(parts.verb, 60)));
 }
 
 int rg_send_check_key(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
@@ -63,7 +59,9 @@ int rg_send_check_key(struct rg_sending *sending, struct rg_draft *draft, struct
 		r = make_key(sending, draft, err);
 	if (r == ROGER_OK)
 		r = rg_message_check_key(draft->key, err);
-	return r == ROGER_OK ? note_form(sending, draft, err) : r;
+	if (r == ROGER_OK)
+		note_form(sending, draft);
+	return r;
 }
 
 int rg_send_check_confirm(const struct rg_draft *draft, struct roger_err *err)
