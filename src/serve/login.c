@@ -257,24 +257,28 @@ static struct serve_job *new_job(struct serve *serve, struct evhttp_request *req
 	return job;
 }
 
-void serve_on_login(struct serve *serve, struct evhttp_request *request)
+void serve_on_login(struct serve *serve, struct evhttp_request *request,
+		    const struct serve_caller *nobody)
 {
 	struct serve_job *job = new_job(serve, request, trade_key);
 	struct roger_err err = { 0 };
 	int r = job ? read_key(request, job, job->request, &err) : ROGER_OK;
 
+	(void)nobody;
 	if (r < 0)
 		serve_job_fail(job, r, &err);
 	else if (job)
 		serve_job_begin(job);
 }
 
-void serve_on_logout(struct serve *serve, struct evhttp_request *request)
+void serve_on_logout(struct serve *serve, struct evhttp_request *request,
+		     const struct serve_caller *nobody)
 {
 	struct serve_job *job = new_job(serve, request, end_login);
 	struct login *login = job ? job->request : NULL;
 	struct serve_caller caller;
 
+	(void)nobody;
 	if (!job)
 		return;
 	if (!find_login(serve, request, login->given, &caller))

@@ -480,92 +480,11 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 	return false;
 }
 
-static void call_verb(struct serve *serve, const struct roger_op *verb,
-		      const struct serve_caller *caller, struct evhttp_request *request,
-		      const struct roger_field *place, struct roger_str id)
-{
-	const char *known = serve_header(request, "If-None-Match");
-	const char *seen = serve_header(request, "If-Match");
-	struct serve_job *job;
-	struct roger_err err = { 0 };
-	int r;
-
-	job = serve_job_new(serve, verb, request);
-	if (!job)
-		return;
-	job->tagged = place;
-	job->caller = *caller;
-	if (caller->how == RG_BY_SOCKET && (verb->flags & ROGER_WRITES))
-		observe_client(serve, request, &job->caller);
-	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
-	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
-	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
-	if (r == ROGER_OK)
-		r = read_request(job, request, &err);
-	if (r < 0)
-		serve_job_fail(job, r, &err);
-	else if (is_first(job, caller, request))
-		serve_job_begin(job);
-}
-
-static void on_verb(const struct serve_door *door, struct evhttp_request *request,
-		    struct roger_str name)
-{
-	const struct roger_op *verb = serve_find_verb(name);
-	struct serve_caller caller;
-
-	if (!identify_caller(door, request, &caller))
-		return;
-	if (!verb)
-		serve_refuse(request, 404, "path", false, "no verb '%.*s' here", RG_STR_CUT(name));
-	else if (fits_method(request, verb->flags & ROGER_WRITES) &&
-		 check_right(&caller, verb, request))
-		call_verb(door->serve, verb, &caller, request, NULL, name);
-}
-
-/* In "/v1/messages/ID", a verb, and its member that is the rest of the path. */
-static const struct {
-	const char *path, *verb;
-	unsigned flag;
-} things[] = {
-	{ "messages/", "show", ROGER_ID },
-	{ "threads/", "thread", ROGER_ID },
-	{ "runs/", "runs", ROGER_RUN },
-};
-
-static bool on_thing(const struct serve_door *door, struct evhttp_request *request,
-		     const char *path)
-{
-	const struct roger_op *verb;
-	struct serve_caller caller;
-	size_t i, length = 0;
-	char *id;
-
-	for (i = 0; i < sizeof things / sizeof *things && !length; i++)
-		if (strncmp(path, things[i].path, strlen(things[i].path)) == 0)
-			length = strlen(things[i].path);
-	if (!length)
-		return false;
-	verb = serve_find_verb(rg_str(things[i - 1].verb));
-	if (!identify_caller(door, request, &caller) || !fits_method(request, false) ||
-	    !check_right(&caller, verb, request))
-		return true;
-	id = evhttp_uridecode(path + length, 0, NULL);
-	if (id)
-		call_verb(door->serve, verb, &caller, request,
-			  rg_find_flag(verb->request, things[i - 1].flag), rg_str(id));
-	else
-		serve_refuse(request, 503, "memory", false, "out of memory; try again");
-	free(id);
-	return true;
-}
-
 /* ------------------------------------------------------------------- paths -- */
 
-static void answer_text(struct evhttp_request *request, const char *type,
-			void (*print)(struct rg_buf *out))
+static void answer_text(struct evhttp_request *request, void (*print)(struct rg_buf *out))
 {
-	struct serve_answer answer = { 200, type, .body = { .maximum = SIZE_MAX } };
+	struct serve_answer answer = { 200, "application/json", .body = { .maximum = SIZE_MAX } };
 
 	print(&answer.body);
 	serve_send(request, &answer);
@@ -614,79 +533,74 @@ static void on_metrics(struct serve *serve, struct evhttp_request *request,
 	start_job(serve, request, "status", serve_read_metrics, serve_finish_metrics);
 }
 
-/* Answer a login or a logout; false: another path. */
-static bool on_door(const struct serve_door *door, struct evhttp_request *request, const char *path)
-{
-	bool in = strcmp(path, "/login") == 0;
-
-	if (!in && strcmp(path, "/logout") != 0)
-		return false;
-	if (!fits_method(request, true))
-		return true;
-	if (in)
-		serve_on_login(door->serve, request);
-	else
-		serve_on_logout(door->serve, request);
-	return true;
-}
-
-/* Answer GET /v1/session, "who am I?"; a POST to the same path is the verb. */
-static bool on_session(const struct serve_door *door, struct evhttp_request *request,
-		       const char *path)
-{
-	struct serve_caller caller;
-
-	if (strcmp(path, "/v1/session") != 0 || !serve_is_look(request))
-		return false;
-	if (identify_caller(door, request, &caller))
-		serve_on_session(door->serve, request, &caller);
-	return true;
-}
-
-static const struct {
-	const char *path;
+/* Paths that are no verbs. */
+static const struct path {
+	const char *name;
+	enum { IS_READ, IS_POSTED, IS_ANY } method;
 	bool open; /* needs no token: nothing of the workspace is in it */
+	/* Print what everybody gets; NULL: answer. */
+	void (*print)(struct rg_buf *out);
 	void (*answer)(struct serve *serve, struct evhttp_request *request,
 		       const struct serve_caller *caller);
-	/* If answer is NULL: the type and the text that everybody gets. */
-	const char *type;
-	void (*print)(struct rg_buf *out);
 } paths[] = {
-	{ "/healthz", true, NULL, "application/json", print_health },
-	{ "/readyz", true, on_ready, NULL, NULL },
-	{ "/openapi.json", true, NULL, "application/json", serve_print_openapi },
-	{ "/metrics", false, on_metrics, NULL, NULL },
-	{ "/v1/events", false, serve_on_events, NULL, NULL },
+	{ "/login", IS_POSTED, true, NULL, serve_on_login },
+	{ "/logout", IS_POSTED, true, NULL, serve_on_logout },
+	{ "/healthz", IS_READ, true, print_health, NULL },
+	{ "/readyz", IS_READ, true, NULL, on_ready },
+	{ "/openapi.json", IS_READ, true, serve_print_openapi, NULL },
+	{ "/metrics", IS_READ, false, NULL, on_metrics },
+	{ "/v1/events", IS_READ, false, NULL, serve_on_events },
+	{ "/v1/session", IS_READ, false, NULL, serve_on_session },
+	{ "/mcp", IS_ANY, false, NULL, serve_on_mcp },
 };
 
-enum { PATH_COUNT = sizeof paths / sizeof *paths };
+/* In "/v1/messages/ID", a verb, and its member that is the rest of the path. */
+static const struct {
+	const char *path, *verb;
+	unsigned flag;
+} things[] = {
+	{ "messages/", "show", ROGER_ID },
+	{ "threads/", "thread", ROGER_ID },
+	{ "runs/", "runs", ROGER_RUN },
+};
 
-/* The index of the path; PATH_COUNT: it is not there. */
-static size_t find_path(const char *path)
+/* What the path of a request leads to: a row of paths, else below "/v1/" a verb, else the page. */
+struct target {
+	const struct path *path;
+	bool api;			 /* below "/v1/" */
+	const char *rest;		 /* what follows there */
+	const struct roger_op *verb;	 /* NULL: there is none of that name */
+	const struct roger_field *place; /* its member that is the rest; NULL: none */
+};
+
+static struct target find_target(const struct serve_door *door, struct evhttp_request *request,
+				 const char *path)
 {
-	size_t i = 0;
+	struct target target = { .api = strncmp(path, "/v1/", 4) == 0, .rest = path + 4 };
+	size_t i, length;
 
-	while (i < PATH_COUNT && strcmp(path, paths[i].path) != 0)
-		i++;
-	return i;
-}
-
-/* False: the path is not one of these. */
-static bool on_path(const struct serve_door *door, struct evhttp_request *request, const char *path)
-{
-	const size_t i = find_path(path);
-	struct serve_caller caller = { 0 };
-
-	if (i == PATH_COUNT)
-		return false;
-	if (!fits_method(request, false) ||
-	    !(paths[i].open || identify_caller(door, request, &caller)))
-		return true;
-	if (paths[i].answer)
-		paths[i].answer(door->serve, request, &caller);
-	else
-		answer_text(request, paths[i].type, paths[i].print);
-	return true;
+	for (i = 0; i < sizeof paths / sizeof *paths && !target.path; i++)
+		if (strcmp(path, paths[i].name) == 0)
+			target.path = &paths[i];
+	/* The page wants a host of its own, so there is no login at a guest.  A POST to the path
+	 * of the session is the verb. */
+	if (target.path &&
+	    ((target.path->method == IS_POSTED && door->serve != door->serve->host) ||
+	     (target.path->answer == serve_on_session && !serve_is_look(request))))
+		target.path = NULL;
+	if (target.path || !target.api)
+		return target;
+	for (i = 0; i < sizeof things / sizeof *things; i++) {
+		length = strlen(things[i].path);
+		if (strncmp(target.rest, things[i].path, length) != 0)
+			continue;
+		target.rest += length;
+		target.verb = serve_find_verb(rg_str(things[i].verb));
+		target.place = rg_find_flag(target.verb->request, things[i].flag);
+		return target;
+	}
+	target.verb = serve_find_verb(rg_str(target.rest));
+	return target;
 }
 
 /* Find the workspace of the path, and what follows its name; NULL: the request was refused. */
@@ -703,31 +617,88 @@ static struct serve_door *find_door(struct serve_door *door, struct evhttp_reque
 	return door;
 }
 
+/* Find who asks, if that matters, and whether the method and the right are enough; false: the
+ * request was refused. */
+static bool may_pass(const struct serve_door *door, struct evhttp_request *request,
+		     const struct target *target, struct serve_caller *ret)
+{
+	const struct path *path = target->path;
+	const bool writes = target->verb && (target->verb->flags & ROGER_WRITES);
+
+	if (path && path->method != IS_ANY && !fits_method(request, path->method == IS_POSTED))
+		return false;
+	if (path && path->open)
+		return true;
+	if (!identify_caller(door, request, ret))
+		return false;
+	if (!target->verb)
+		return true;
+	return fits_method(request, writes) && check_right(ret, target->verb, request);
+}
+
+static void call_verb(struct serve *serve, const struct target *target,
+		      const struct serve_caller *caller, struct evhttp_request *request)
+{
+	const char *known = serve_header(request, "If-None-Match");
+	const char *seen = serve_header(request, "If-Match");
+	const struct roger_op *verb = target->verb;
+	struct roger_err err = { 0 };
+	struct serve_job *job;
+	char *id = NULL;
+	int r = ROGER_OK;
+
+	job = serve_job_new(serve, verb, request);
+	if (!job)
+		return;
+	job->tagged = target->place;
+	job->caller = *caller;
+	if (caller->how == RG_BY_SOCKET && (verb->flags & ROGER_WRITES))
+		observe_client(serve, request, &job->caller);
+	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
+	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
+	if (target->place) {
+		id = evhttp_uridecode(target->rest, 0, NULL);
+		r = id ? rg_record_set(target->place, rg_str(id), 0, job->request, job->arena, &err)
+		       : rg_fail_memory(&err);
+		free(id);
+	}
+	if (r == ROGER_OK)
+		r = read_request(job, request, &err);
+	if (r < 0)
+		serve_job_fail(job, r, &err);
+	else if (is_first(job, caller, request))
+		serve_job_begin(job);
+}
+
 static void route_request(struct serve_door *door, struct serve_connection *connection,
 			  struct evhttp_request *request)
 {
-	struct serve_caller caller;
+	struct serve_caller caller = { 0 };
+	struct target target;
 	const char *path;
-	bool guest;
 
 	door = find_door(door, request, &path);
 	if (!door)
 		return;
 	connection->serve = door->serve;
-	guest = door->serve != door->serve->host;
-	/* The page wants a host of its own, so there is no login at a guest. */
-	if ((!guest && on_door(door, request, path)) || on_session(door, request, path) ||
-	    on_path(door, request, path))
-		return;
-	if (strcmp(path, "/mcp") == 0) {
-		if (identify_caller(door, request, &caller))
-			serve_on_mcp(door->serve, request, &caller);
-	} else if (strncmp(path, "/v1/", 4) != 0) {
+	target = find_target(door, request, path);
+	if (!target.path && !target.api) {
 		/* The page holds no data, so it needs no token. */
-		if (guest || !serve_is_look(request) || !serve_on_page(door->serve, request, path))
+		if (door->serve != door->serve->host || !serve_is_look(request) ||
+		    !serve_on_page(door->serve, request, path))
 			serve_refuse(request, 404, "path", false, "no such path");
-	} else if (!on_thing(door, request, path + 4))
-		on_verb(door, request, rg_str(path + 4));
+		return;
+	}
+	if (!may_pass(door, request, &target, &caller))
+		return;
+	if (target.path && target.path->print)
+		answer_text(request, target.path->print);
+	else if (target.path)
+		target.path->answer(door->serve, request, &caller);
+	else if (target.verb)
+		call_verb(door->serve, &target, &caller, request);
+	else
+		serve_refuse(request, 404, "path", false, "no verb '%.64s' here", target.rest);
 }
 
 /* A login is short, and comes from a client that has no token yet. */
@@ -761,8 +732,8 @@ static void check_length(const struct serve_connection *connection, struct evhtt
 void serve_admit(struct serve_connection *connection, struct evhttp_request *request)
 {
 	struct serve_door *door = connection->door;
-	const struct roger_op *verb;
 	struct serve_caller caller;
+	struct target target;
 	const char *path;
 
 	if (!passes_gate(door, connection, request))
@@ -774,16 +745,10 @@ void serve_admit(struct serve_connection *connection, struct evhttp_request *req
 	door = find_door(door, request, &path);
 	if (!door)
 		return;
-	if (strcmp(path, "/login") == 0 || strcmp(path, "/logout") == 0) {
+	target = find_target(door, request, path);
+	if (target.path && target.path->method == IS_POSTED)
 		fits_login(request);
-		return;
-	}
-	if (find_path(path) != PATH_COUNT && !fits_method(request, false))
-		return;
-	verb = strncmp(path, "/v1/", 4) == 0 ? serve_find_verb(rg_str(path + 4)) : NULL;
-	if (identify_caller(door, request, &caller) &&
-	    (!verb || (fits_method(request, verb->flags & ROGER_WRITES) &&
-		       check_right(&caller, verb, request))))
+	else if (may_pass(door, request, &target, &caller))
 		check_length(connection, request);
 }
 

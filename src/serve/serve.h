@@ -236,8 +236,10 @@ void serve_uses_save(struct serve *serve, bool now);
 bool serve_login_find(const struct serve_door *door, struct evhttp_request *request,
 		      struct serve_caller *ret, const char **ret_fault);
 /* Answer POST /login, POST /logout and GET /v1/session. */
-void serve_on_login(struct serve *serve, struct evhttp_request *request);
-void serve_on_logout(struct serve *serve, struct evhttp_request *request);
+void serve_on_login(struct serve *serve, struct evhttp_request *request,
+		    const struct serve_caller *nobody);
+void serve_on_logout(struct serve *serve, struct evhttp_request *request,
+		     const struct serve_caller *nobody);
 void serve_on_session(struct serve *serve, struct evhttp_request *request,
 		      const struct serve_caller *caller);
 /* For `roger ui`: make a key for the server that listens at url, show and open the page. */
