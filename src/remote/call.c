@@ -83,7 +83,7 @@ struct call {
 	struct remote *remote;
 	const struct roger_op *op;
 	const struct row *row;
-	struct rg_arena *arena; /* of the reply */
+	struct rg_arena *arena; /* of the reply; looked at for failures before it is asked */
 	const void *request;
 	void *reply;
 	char key[REMOTE_KEY_BYTES]; /* for all its tries */
@@ -98,13 +98,13 @@ static bool needs_key(const struct roger_send_request *send)
  * Give a send without a key one, before the first try: then it is stored once, even if the server
  * is started again between two tries, or the send waits on disk.
  */
-static int add_key(struct call *call, struct roger_err *err)
+static void add_key(struct call *call)
 {
 	const struct roger_send_request *given = call->request;
 	struct roger_send_request *send = rg_arena_get(call->arena, sizeof *send);
 
 	if (!send)
-		return rg_fail_memory(err);
+		return;
 	*send = *given;
 	if (needs_key(given))
 		send->key = rg_str(call->key);
@@ -112,10 +112,9 @@ static int add_key(struct call *call, struct roger_err *err)
 		 send->key.length < sizeof call->remote->key ? (int)send->key.length : 0,
 		 send->key.data ? send->key.data : "");
 	call->request = send;
-	return ROGER_OK;
 }
 
-static int add_keys(struct call *call, struct roger_err *err)
+static void add_keys(struct call *call)
 {
 	const struct roger_send_many_request *given = call->request;
 	struct roger_send_many_request *many = rg_arena_get(call->arena, sizeof *many);
@@ -124,17 +123,15 @@ static int add_keys(struct call *call, struct roger_err *err)
 	size_t i;
 
 	if (!many || !items)
-		return rg_fail_memory(err);
+		return;
 	for (i = 0; i < given->items.count; i++) {
 		items[i] = given->items.items[i];
-		if (needs_key(&items[i]) &&
-		    !rg_arena_print(call->arena, &items[i].key, "%s-%zu", call->key, i + 1))
-			return rg_fail_memory(err);
+		if (needs_key(&items[i]))
+			items[i].key = rg_arena_text(call->arena, "%s-%zu", call->key, i + 1);
 	}
 	*many = *given;
 	many->items.items = items;
 	call->request = many;
-	return ROGER_OK;
 }
 
 /* Answer as if no key had been added. */
@@ -213,44 +210,39 @@ static int read_reply(const struct call *call, const struct remote_answer *answe
 }
 
 /* Add the messages that wait on this machine to the status: the server does not know them. */
-static int add_outbox(const struct call *call, bool elsewhere, struct roger_err *err)
+static void add_outbox(const struct call *call, bool elsewhere)
 {
 	struct roger_status_reply *reply = call->reply;
-	struct roger_concern *concern;
+	struct roger_concern concern = { .urgency = ROGER_SOON, .kind = RG_STR("outbox") };
 	struct remote_outbox outbox;
 
 	remote_outbox_look(call->remote, elsewhere, &outbox);
 	if (!outbox.waiting && (elsewhere || !outbox.refused))
-		return ROGER_OK;
-	concern = rg_arena_push(call->arena, &reply->concerns.items, &reply->concerns.count,
-				sizeof *concern);
-	if (!concern)
-		return rg_fail_memory(err);
-	*concern = (struct roger_concern){ .urgency = ROGER_SOON,
-					   .kind = RG_STR("outbox"),
-					   .count = outbox.waiting + outbox.refused,
-					   .since_ms = outbox.since_ms };
-	reply->quiet = false;
+		return;
+	concern.count = outbox.waiting + outbox.refused;
+	concern.since_ms = outbox.since_ms;
 	if (elsewhere)
-		concern->words = rg_arena_text(
+		concern.words = rg_arena_text(
 			call->arena, "%lld message%s of this machine wait%s for another server, %s",
 			(long long)outbox.waiting, rg_plural(outbox.waiting),
 			outbox.waiting == 1 ? "s" : "",
 			*outbox.server ? outbox.server : "whose address is not known");
 	else
-		concern->words = rg_arena_text(
+		concern.words = rg_arena_text(
 			call->arena,
 			"messages of this machine: %lld wait for a command with their sender's "
 			"token; %lld refused, which can be removed",
 			(long long)outbox.waiting, (long long)outbox.refused);
 	if (*outbox.server && elsewhere && !strchr(outbox.server, '\''))
-		concern->next =
+		concern.next =
 			rg_arena_text(call->arena, "ROGER_SERVER='%s' roger status", outbox.server);
 	else
-		concern->next = rg_arena_text(
+		concern.next = rg_arena_text(
 			call->arena, "ls \"${XDG_STATE_HOME:-$HOME/.local/state}/roger/%s\"",
 			outbox.path);
-	return rg_kept(!rg_arena_failed(call->arena), err);
+	(void)!rg_arena_append(call->arena, &reply->concerns.items, &reply->concerns.count,
+			       &concern, sizeof concern);
+	reply->quiet = false;
 }
 
 /* ------------------------------------------------------------------ calling -- */
@@ -323,19 +315,22 @@ static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
 	call->remote->key[0] = '\0';
 	if (is_slow(call->op) || ((call->op->flags & ROGER_WRITES) && !is_dry_run(call)))
 		r = remote_new_key(call->key, err);
-	if (r == ROGER_OK && call->row->keys == ONE_KEY)
-		r = add_key(call, err);
-	else if (r == ROGER_OK && call->row->keys == MANY_KEYS)
-		r = add_keys(call, err);
+	if (call->row->keys == ONE_KEY)
+		add_key(call);
+	else if (call->row->keys == MANY_KEYS)
+		add_keys(call);
+	if (r == ROGER_OK)
+		r = rg_kept(!rg_arena_failed(call->arena), err);
 	if (r == ROGER_OK)
 		r = ask_server(call, wait_ms, err);
-	if (r == ROGER_OK)
-		forget_keys(call, given);
-	if (r == ROGER_OK && call->row->outbox)
-		r = add_outbox(call, false, err);
-	if (r == ROGER_OK && call->row->outbox)
-		r = add_outbox(call, true, err);
-	return r;
+	if (r < 0)
+		return r;
+	forget_keys(call, given);
+	if (call->row->outbox) {
+		add_outbox(call, false);
+		add_outbox(call, true);
+	}
+	return rg_kept(!rg_arena_failed(call->arena), err);
 }
 
 /* One request waits for a minute at most, so a longer wait takes several. */

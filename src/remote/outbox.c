@@ -85,26 +85,24 @@ static bool has_end(struct roger_str name, const char *end)
 	       strcmp(name.data + NUMBER_DIGITS, end) == 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(((const struct roger_str *)a)->data, ((const struct roger_str *)b)->data);
-}
-
-/* List the files with this end in their order. */
-static int list_files(int folder, const char *end, struct rg_arena *arena, struct roger_strs *ret,
-		      struct roger_err *err)
+/* List the files that wait, and those that were refused, in their order. */
+static int list_files(int folder, struct rg_arena *arena, struct roger_strs *ret_waiting,
+		      struct roger_strs *ret_refused, struct roger_err *err)
 {
 	struct roger_strs names = { 0 };
 	size_t i;
 	int r = rg_file_list_folder(folder, "outbox", arena, &names, err);
 
-	*ret = (struct roger_strs){ 0 };
-	for (i = 0; i < names.count && r == ROGER_OK; i++)
-		if (has_end(names.items[i], end) && !rg_arena_add(arena, ret, names.items[i]))
-			r = rg_fail_memory(err);
-	if (ret->count)
-		qsort((void *)(uintptr_t)ret->items, ret->count, sizeof *ret->items, compare_names);
-	return r;
+	*ret_waiting = *ret_refused = (struct roger_strs){ 0 };
+	if (names.count)
+		qsort((void *)(uintptr_t)names.items, names.count, sizeof *names.items,
+		      rg_str_compare);
+	for (i = 0; i < names.count; i++)
+		if (has_end(names.items[i], waiting_end))
+			rg_arena_note(arena, ret_waiting, "%s", names.items[i].data);
+		else if (has_end(names.items[i], refused_end))
+			rg_arena_note(arena, ret_refused, "%s", names.items[i].data);
+	return r < 0 ? r : rg_kept(!rg_arena_failed(arena), err);
 }
 
 static int lock_outbox(int folder, int64_t wait_ms, int *ret_lock, struct roger_err *err)
@@ -209,9 +207,9 @@ static int send_waiting(struct remote *remote, int folder, struct item *item,
 static int send_all(struct remote *remote, int folder, struct rg_arena *arena,
 		    struct roger_err *err)
 {
-	struct roger_strs names, passed = { 0 };
+	struct roger_strs names, refused, passed = { 0 };
 	size_t i;
-	int r = list_files(folder, waiting_end, arena, &names, err);
+	int r = list_files(folder, arena, &names, &refused, err);
 
 	for (i = 0; i < names.count && r == ROGER_OK; i++) {
 		struct item item = { .name = names.items[i] };
@@ -254,7 +252,7 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
-	struct roger_strs names;
+	struct roger_strs names, refused;
 	char words[120];
 	int r;
 
@@ -265,7 +263,7 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 		return rg_fail_memory(err);
 	if (open_outbox(remote, false, &folder, err) < 0 || folder == RG_NO_FILE)
 		return ROGER_OK;
-	if (list_files(folder, waiting_end, arena, &names, err) < 0 || !names.count)
+	if (list_files(folder, arena, &names, &refused, err) < 0 || !names.count)
 		return ROGER_OK;
 	r = lock_outbox(folder, wait ? RG_LOCK_WAIT_MS : 0, &lock, err);
 	if (r == ROGER_OK)
@@ -288,17 +286,15 @@ static long long last_number(const struct roger_strs *names)
 static int store_request(int folder, struct roger_str text, struct rg_arena *arena,
 			 struct roger_err *err)
 {
-	struct roger_strs names, refused;
+	struct roger_strs waiting, refused;
 	long long number, other;
 	char name[40];
-	int r = list_files(folder, waiting_end, arena, &names, err);
+	int r = list_files(folder, arena, &waiting, &refused, err);
 
-	if (r == ROGER_OK)
-		r = list_files(folder, refused_end, arena, &refused, err);
 	if (r < 0)
 		return r;
 	/* Numbers begin again only when no file is left: then there is no order to keep. */
-	number = last_number(&names);
+	number = last_number(&waiting);
 	other = last_number(&refused);
 	number = number > other ? number : other;
 	snprintf(name, sizeof name, "%016lld%s", number + 1, waiting_end);
@@ -347,8 +343,7 @@ static void look_into(int above, struct rg_arena *arena, struct remote_outbox *r
 	struct rg_file_facts facts;
 
 	if (rg_file_open_below(above, ret->path, false, &folder, NULL) < 0 ||
-	    folder == RG_NO_FILE || list_files(folder, waiting_end, arena, &waiting, NULL) < 0 ||
-	    list_files(folder, refused_end, arena, &refused, NULL) < 0)
+	    folder == RG_NO_FILE || list_files(folder, arena, &waiting, &refused, NULL) < 0)
 		return;
 	ret->waiting = (int64_t)waiting.count;
 	ret->refused = (int64_t)refused.count;

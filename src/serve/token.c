@@ -230,13 +230,11 @@ static int add_token(struct serve_tokens *tokens, struct rg_stored_token what,
 	rg_sha256_hex(rg_str(secret), hash);
 	what.created_at_ms = rg_clock_ms();
 	what.expires_at_ms += what.created_at_ms + (what.expires_at_ms ? 0 : usual_ms[what.kind]);
-	return rg_kept(
-		rg_arena_copy(tokens->arena, what.name, &what.name) &&
-			rg_arena_copy(tokens->arena, rg_str(hash), &what.sha256) &&
-			rg_arena_copy(tokens->arena, rg_str(tokens->workspace), &what.workspace) &&
-			rg_arena_append(tokens->arena, &tokens->items, &tokens->count, &what,
-					sizeof what),
-		err);
+	what.name = rg_arena_text(tokens->arena, "%.*s", RG_STR_ARGS(what.name));
+	what.sha256 = rg_arena_text(tokens->arena, "%s", hash);
+	what.workspace = rg_str(tokens->workspace);
+	(void)!rg_arena_append(tokens->arena, &tokens->items, &tokens->count, &what, sizeof what);
+	return rg_kept(!rg_arena_failed(tokens->arena), err);
 }
 
 /* Drop keys and logins that have expired: nobody needs them. */
@@ -360,9 +358,10 @@ static size_t take_out(struct serve_tokens *tokens, struct roger_str name)
 	return found;
 }
 
-/* Add a token to the answer; the secret of a new one is in no file. */
-static int show_token(const struct serve_tokens *tokens, const struct rg_stored_token *token,
-		      const char *secret, struct rg_token_reply *reply, struct roger_err *err)
+/* Add a token to the answer; the secret of a new one is in no file.  That memory ran out, the
+ * answer's remembers. */
+static void show_token(const struct serve_tokens *tokens, const struct rg_stored_token *token,
+		       const char *secret, struct rg_token_reply *reply)
 {
 	struct rg_token shown = { .right = token->right,
 				  .kind = token->kind,
@@ -370,25 +369,22 @@ static int show_token(const struct serve_tokens *tokens, const struct rg_stored_
 				  .created_at_ms = token->created_at_ms,
 				  .expires_at_ms = token->expires_at_ms };
 
-	return rg_kept(rg_arena_copy(reply->memory, token->name, &shown.name) &&
-			       rg_arena_copy(reply->memory, token->sha256, &shown.sha256) &&
-			       rg_arena_copy(reply->memory, rg_str(secret), &shown.secret) &&
-			       rg_arena_append(reply->memory, &reply->tokens.items,
-					       &reply->tokens.count, &shown, sizeof shown),
-		       err);
+	shown.name = rg_arena_text(reply->memory, "%.*s", RG_STR_ARGS(token->name));
+	shown.sha256 = rg_arena_text(reply->memory, "%.*s", RG_STR_ARGS(token->sha256));
+	shown.secret = rg_arena_text(reply->memory, "%s", secret);
+	(void)!rg_arena_append(reply->memory, &reply->tokens.items, &reply->tokens.count, &shown,
+			       sizeof shown);
 }
 
 /* Show the tokens of a name; "": all. */
-static int show_all(const struct serve_tokens *tokens, struct roger_str name,
-		    struct rg_token_reply *reply, struct roger_err *err)
+static void show_all(const struct serve_tokens *tokens, struct roger_str name,
+		     struct rg_token_reply *reply)
 {
-	int r = ROGER_OK;
 	size_t i;
 
-	for (i = 0; r == ROGER_OK && i < tokens->count; i++)
+	for (i = 0; i < tokens->count; i++)
 		if (!name.length || rg_str_equal(tokens->items[i].name, name))
-			r = show_token(tokens, &tokens->items[i], "", reply, err);
-	return r;
+			show_token(tokens, &tokens->items[i], "", reply);
 }
 
 /* Check for a name, or the beginning of names and an asterisk. */
@@ -406,6 +402,9 @@ static int check_name(struct roger_str name, struct roger_err *err)
 static int change_tokens(struct serve_tokens *tokens, const struct rg_token_request *request,
 			 struct rg_token_reply *reply, struct roger_err *err)
 {
+	const struct rg_stored_token what = { .name = request->name,
+					      .right = request->right ? request->right : RG_LOOK,
+					      .expires_at_ms = request->expires_ms };
 	char secret[SERVE_SECRET_BYTES];
 	int r = ROGER_OK;
 
@@ -414,19 +413,15 @@ static int change_tokens(struct serve_tokens *tokens, const struct rg_token_requ
 	if (request->fresh)
 		r = check_name(request->name, err);
 	if (r == ROGER_OK && request->revoke)
-		r = show_all(tokens, request->name, reply, err);
+		show_all(tokens, request->name, reply);
 	if (r == ROGER_OK && request->revoke && !take_out(tokens, request->name))
 		r = rg_fail_member(err, ROGER_ENOENT, "name", "name: no token of '%.*s'",
 				   RG_STR_ARGS(request->name));
-	if (r < 0 || !request->fresh)
-		return r;
-	r = add_token(tokens,
-		      (struct rg_stored_token){ .name = request->name,
-						.right = request->right ? request->right : RG_LOOK,
-						.expires_at_ms = request->expires_ms },
-		      secret, err);
-	return r < 0 ? r
-		     : show_token(tokens, &tokens->items[tokens->count - 1], secret, reply, err);
+	if (r == ROGER_OK && request->fresh)
+		r = add_token(tokens, what, secret, err);
+	if (r == ROGER_OK && request->fresh)
+		show_token(tokens, &tokens->items[tokens->count - 1], secret, reply);
+	return r < 0 ? r : rg_kept(!rg_arena_failed(reply->memory), err);
 }
 
 /* Show when each was last used, as far as a server has saved that. */
@@ -436,20 +431,20 @@ static int show_uses(const char *workspace, struct rg_token_reply *reply, struct
 	struct rg_token *token;
 	const struct rg_use *use;
 	char label[SERVE_LABEL_BYTES];
-	bool kept = uses;
+	const bool known = uses;
 	size_t i;
 
-	for (i = 0; kept && i < reply->tokens.count; i++) {
+	for (i = 0; i < reply->tokens.count; i++) {
 		token = (struct rg_token *)(uintptr_t)&reply->tokens.items[i];
 		print_label(token->kind, token->name, token->sha256, label);
 		use = serve_use_find(uses, label);
 		if (!use)
 			continue;
 		token->used_at_ms = use->at_ms;
-		kept = rg_arena_copy(reply->memory, use->from, &token->used_from);
+		token->used_from = rg_arena_text(reply->memory, "%.*s", RG_STR_ARGS(use->from));
 	}
 	serve_uses_free(uses);
-	return rg_kept(kept, err);
+	return rg_kept(known && !rg_arena_failed(reply->memory), err);
 }
 
 static int list_tokens(const char *workspace, struct rg_token_reply *reply, struct roger_err *err)
@@ -462,11 +457,9 @@ static int list_tokens(const char *workspace, struct rg_token_reply *reply, stru
 		return r;
 	r = load_tokens(workspace, path, &tokens, err);
 	if (r == ROGER_OK)
-		r = show_all(&tokens, RG_STR(""), reply, err);
-	if (r == ROGER_OK)
-		r = show_uses(workspace, reply, err);
+		show_all(&tokens, RG_STR(""), reply);
 	forget_tokens(&tokens);
-	return r;
+	return r < 0 ? r : show_uses(workspace, reply, err);
 }
 
 /* Find the workspace.  A name that no agent may have is refused as that agent would be. */
