@@ -232,28 +232,24 @@ static int64_t add_pieces(struct rg_crossing *crossing, const struct rg_crossing
 }
 
 /* Read the file.  The limit is on new text; a larger file that is still open is not moved away. */
-static int read_text(const struct rg_taken *taken, int file, bool final, struct rg_arena *arena,
-		     bool *ret_too_long, struct roger_str *ret_text, struct roger_err *err)
+static int read_text(const struct rg_taken *taken, int file, int64_t size, bool final,
+		     struct rg_arena *arena, bool *ret_too_long, struct roger_str *ret_text,
+		     struct roger_err *err)
 {
-	struct rg_file_facts facts;
+	const bool much = size - taken->offset > RG_TRIGGER_BYTES_MAX;
 	size_t length = 0, most;
 	char *text;
 	int r;
 
-	r = rg_file_facts(file, taken->name, &facts, err);
-	*ret_too_long = r == ROGER_OK && final &&
-			(facts.size - taken->offset > RG_TRIGGER_BYTES_MAX ||
-			 facts.size > RG_TRIGGER_HELD_BYTES_MAX + RG_TRIGGER_BYTES_MAX);
-	if (r < 0 || *ret_too_long)
-		return r;
-	if (!final && facts.size > RG_TRIGGER_HELD_BYTES_MAX)
+	*ret_too_long = final && (much || size > RG_TRIGGER_HELD_BYTES_MAX + RG_TRIGGER_BYTES_MAX);
+	if (*ret_too_long)
+		return ROGER_OK;
+	if (!final && size > RG_TRIGGER_HELD_BYTES_MAX)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "larger than %d bytes and still open; it is read no further until "
 			       "its writer closes it",
 			       RG_TRIGGER_HELD_BYTES_MAX);
-	most = (size_t)facts.size;
-	if (facts.size - taken->offset > RG_TRIGGER_BYTES_MAX)
-		most = (size_t)taken->offset + RG_TRIGGER_BYTES_MAX;
+	most = (size_t)(much ? taken->offset + RG_TRIGGER_BYTES_MAX : size);
 	text = rg_arena_room(arena, most + 1);
 	if (!text)
 		return rg_fail_memory(err);
@@ -292,8 +288,8 @@ static int find_target(struct look *look, struct rg_crossing *crossing,
 	return r;
 }
 
-static int take_text(struct look *look, struct rg_taken *taken, int file, struct rg_arena *arena,
-		     bool *final, struct roger_err *err)
+static int take_text(struct look *look, struct rg_taken *taken, int file, int64_t size,
+		     struct rg_arena *arena, bool *final, struct roger_err *err)
 {
 	struct rg_crossing crossing = { .roger = look->roger,
 					.arena = arena,
@@ -310,7 +306,7 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, struct
 	bool too_long;
 	int r;
 
-	r = read_text(taken, file, *final, arena, &too_long, &text, err);
+	r = read_text(taken, file, size, *final, arena, &too_long, &text, err);
 	if (r == ROGER_OK && too_long)
 		return put_aside(look, &crossing, taken, err);
 	if (r == ROGER_OK && rg_bridge_is_rewritten(look->bridge, taken, text)) {
@@ -351,14 +347,8 @@ static int note_unread(struct look *look, const struct rg_taken *taken, struct r
 
 static bool is_for_many(const struct look *look, const struct rg_taken *taken)
 {
-	const struct rg_config *config = look->roger->workspace->config;
-	struct roger_str stem = rg_trigger_stem(taken->file);
-	size_t i;
-
-	for (i = 0; i < config->group_count; i++)
-		if (rg_crossing_is_file_of(config->groups[i].name, stem))
-			return true;
-	return rg_crossing_is_file_of(RG_STR("all"), stem);
+	return rg_crossing_group_of(look->roger->workspace->config, rg_trigger_stem(taken->file))
+		.length;
 }
 
 /*
@@ -380,27 +370,14 @@ static bool must_wait(const struct look *look, const struct rg_taken *taken)
 	return false;
 }
 
-/* Was the file read as it is now?  Then only a full look reads it again, for messages that wait. */
-static int is_still(struct look *look, const struct rg_taken *taken, int file, bool *ret_still,
-		    struct roger_err *err)
-{
-	struct rg_file_facts facts;
-	int r;
-
-	r = rg_file_facts(file, taken->name, &facts, err);
-	if (r < 0)
-		return r;
-	*ret_still = rg_bridge_is_still(look->bridge, taken, &facts) && !look->is_full;
-	return ROGER_OK;
-}
-
 /* Take in one batch of a file; *more: there is more behind it. */
 static int take_batch(struct look *look, struct rg_taken *taken, bool *more, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	int64_t offset = taken->offset;
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
-	bool final = false, still = false, ended;
+	const int64_t offset = taken->offset;
+	struct rg_file_facts facts;
+	bool final = false;
 	int r;
 
 	*more = false;
@@ -409,17 +386,18 @@ static int take_batch(struct look *look, struct rg_taken *taken, bool *more, str
 		return rg_triggers_refused(r, err);
 	if (file == RG_NO_FILE)
 		return note_unread(look, taken, err);
-	if (!final)
-		r = is_still(look, taken, file, &still, err);
-	look->bridge->busy |= still;
-	if (r < 0 || still)
+	r = rg_file_facts(file, taken->name, &facts, err);
+	if (r < 0)
 		return r;
+	look->bridge->busy |= !final;
+	/* A file that was read as it is now is only read again in a full look, for messages that
+	 * wait. */
+	if (!final && rg_bridge_is_still(look->bridge, taken, &facts) && !look->is_full)
+		return ROGER_OK;
 	arena = rg_arena_new();
 	if (!arena)
 		return rg_fail_memory(err);
-	ended = final;
-	r = take_text(look, taken, file, arena, &final, err);
-	look->bridge->busy |= !ended;
+	r = take_text(look, taken, file, facts.size, arena, &final, err);
 	*more = r == ROGER_OK && !final && taken->offset > offset;
 	return r;
 }

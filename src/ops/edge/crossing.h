@@ -66,6 +66,9 @@ bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str n
 /* Is stem, without .txt, how the trigger file of name is called?  Without regard to case. */
 bool rg_crossing_is_file_of(struct roger_str name, struct roger_str stem);
 
+/* The group, or all, whose file has this stem; "": there is none. */
+struct roger_str rg_crossing_group_of(const struct rg_config *config, struct roger_str stem);
+
 /* Is it the file of an agent that only knows files?  What roger writes into it is that agent's. */
 bool rg_crossing_is_handed(const struct rg_config *config, struct roger_str file);
 

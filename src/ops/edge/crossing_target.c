@@ -82,6 +82,16 @@ bool rg_crossing_is_file_of(struct roger_str name, struct roger_str stem)
 	return strlen(file) == stem.length && strncasecmp(file, stem.data, stem.length) == 0;
 }
 
+struct roger_str rg_crossing_group_of(const struct rg_config *config, struct roger_str stem)
+{
+	size_t i;
+
+	for (i = 0; i < config->group_count; i++)
+		if (rg_crossing_is_file_of(config->groups[i].name, stem))
+			return config->groups[i].name;
+	return rg_crossing_is_file_of(RG_STR("all"), stem) ? RG_STR("all") : RG_STR("");
+}
+
 /* Find the agent whose file has this stem; "": none, or several and none matches exactly. */
 static struct roger_str owner_of(struct roger_strs names, struct roger_str stem)
 {
@@ -203,17 +213,14 @@ static int find_several(struct rg_crossing *crossing, struct roger_str name,
 int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,
 		       struct rg_crossing_target *ret_target, struct roger_err *err)
 {
-	const struct rg_config *config = crossing->roger->workspace->config;
+	const struct roger_str group =
+		rg_crossing_group_of(crossing->roger->workspace->config, written);
 	struct rg_crossing_target target = { .shown = written };
 	struct roger_str name = owner_of(rg_names_list(&crossing->known), written);
-	size_t i;
 	int r = ROGER_OK;
 
-	if (written.length == 3 && strncasecmp(written.data, "all", 3) == 0)
-		return find_several(crossing, RG_STR("all"), ret_target, err);
-	for (i = 0; i < config->group_count; i++)
-		if (rg_crossing_is_file_of(config->groups[i].name, written))
-			return find_several(crossing, config->groups[i].name, ret_target, err);
+	if (group.length)
+		return find_several(crossing, group, ret_target, err);
 	if (!name.length && is_alike(written, RG_STR("workers"))) {
 		target.refused = RG_STR("no group 'workers' is configured; name its agents under "
 					"groups: in config.yaml");
