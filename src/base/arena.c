@@ -139,6 +139,11 @@ bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct roger_str 
 	return kept;
 }
 
+struct roger_str rg_arena_str(struct rg_arena *arena, struct roger_str text)
+{
+	return rg_arena_copy(arena, text, &text) ? text : RG_STR("");
+}
+
 struct roger_str rg_arena_take(struct rg_arena *arena, struct rg_buf *buf)
 {
 	struct roger_str text = { "", 0 };

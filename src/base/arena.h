@@ -52,7 +52,8 @@ RG_CHECKED bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, co
 RG_CHECKED bool rg_arena_vprint(struct rg_arena *arena, struct roger_str *ret, const char *format,
 				va_list arguments) RG_PRINTF(3, 0);
 
-/* The same two; "" if memory ran out, which the arena remembers. */
+/* The same three; "" if memory ran out, which the arena remembers. */
+struct roger_str rg_arena_str(struct rg_arena *arena, struct roger_str text);
 struct roger_str rg_arena_take(struct rg_arena *arena, struct rg_buf *buf);
 struct roger_str rg_arena_text(struct rg_arena *arena, const char *format, ...) RG_PRINTF(2, 3);
 

@@ -64,6 +64,9 @@ static const char *const kind_words[] = {
 	[NAMES] = "a list of agents",
 };
 
+static const char agents_expected[] = "a list of agents",
+		  words_expected[] = "a list: a program and its arguments";
+
 /* The names of enum rg_recipients; older files say warn for open. */
 static const char *const recipients_names[] = { "near", "open", "strict", NULL };
 
@@ -83,29 +86,37 @@ static struct roger_setting *setting_at(const struct rg_config *config, size_t i
 	return (struct roger_setting *)(uintptr_t)&config->settings.items[i];
 }
 
-/* Print "FILE:LINE", or "FILE" for line 0; false: out of memory. */
-static bool print_origin(const struct source *source, size_t line, struct roger_str *ret)
+/* Return where the value of setting i is kept. */
+static void *value_at(const struct rg_config *config, size_t i)
 {
-	return line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name, line)
-		    : rg_arena_copy(source->config->memory, rg_str(source->name), ret);
+	return (char *)(uintptr_t)config + table[i].offset;
 }
 
-/* Add an empty setting; NULL: out of memory. */
-static struct roger_setting *add_setting(struct rg_config *config)
+/* Return "FILE:LINE", or "FILE" for line 0. */
+static struct roger_str origin_of(const struct source *source, size_t line)
+{
+	return line ? rg_arena_text(source->config->memory, "%s:%zu", source->name, line)
+		    : rg_arena_str(source->config->memory, rg_str(source->name));
+}
+
+/* Add a setting of that key; NULL: out of memory. */
+static struct roger_setting *add_setting(struct rg_config *config, struct roger_str key)
 {
 	struct roger_setting_list *settings = &config->settings;
+	struct roger_setting *setting = rg_arena_push(config->memory, &settings->items,
+						      &settings->count, sizeof *settings->items);
 
-	return rg_arena_push(config->memory, &settings->items, &settings->count,
-			     sizeof *settings->items);
+	if (setting)
+		setting->key = key;
+	return setting;
 }
 
-/* Add the setting "section.name"; false: out of memory. */
-static bool add_named_setting(struct rg_config *config, const char *section, struct roger_str name)
+/* Add the setting "section.name"; NULL: out of memory. */
+static struct roger_setting *add_named_setting(struct rg_config *config, const char *section,
+					       struct roger_str name)
 {
-	struct roger_setting *setting = add_setting(config);
-
-	return setting &&
-	       rg_arena_print(config->memory, &setting->key, "%s.%.*s", section, RG_STR_ARGS(name));
+	return add_setting(config,
+			   rg_arena_text(config->memory, "%s.%.*s", section, RG_STR_ARGS(name)));
 }
 
 /* Fail with what is expected for a setting. */
@@ -215,10 +226,9 @@ static int judge_address(struct rg_config *config, struct roger_str text,
 				    "no password in it: PostgreSQL's own file has it "
 				    "(~/.pgpass), or ROGER_STORE",
 				    err);
-	return rg_kept(rg_arena_print(config->memory, &shown->value, "%.*s***%s",
-				      (int)(password.data - text.data), text.data,
-				      password.data + password.length),
-		       err);
+	shown->value = rg_arena_text(config->memory, "%.*s***%s", (int)(password.data - text.data),
+				     text.data, password.data + password.length);
+	return rg_kept(!rg_arena_failed(config->memory), err);
 }
 
 static bool is_place(size_t i)
@@ -232,7 +242,7 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 {
 	struct roger_setting *shown = setting_at(config, i);
 	const enum kind kind = table[i].kind;
-	void *at = (char *)config + table[i].offset;
+	void *at = value_at(config, i);
 	const char *expected = NULL;
 	char range[RANGE_BYTES];
 	int index;
@@ -279,8 +289,9 @@ static int change_setting(const struct source *source, size_t i, struct roger_st
 {
 	struct rg_config *config = source->config;
 
-	if (!print_origin(source, line, &setting_at(config, i)->origin) ||
-	    !rg_arena_copy(config->memory, text, &text))
+	setting_at(config, i)->origin = origin_of(source, line);
+	text = rg_arena_str(config->memory, text);
+	if (rg_arena_failed(config->memory))
 		return rg_fail_memory(err);
 	config->places_configured |= is_place(i);
 	return set_value(config, i, text, err);
@@ -373,58 +384,57 @@ static bool is_name(struct roger_str name)
 static struct rg_group *add_group(struct rg_config *config, struct roger_str name)
 {
 	char low[RG_CONFIG_NAME_BYTES];
-	struct roger_str copy;
 	struct rg_group *group;
 
-	if (!add_named_setting(config, "groups", name))
-		return NULL;
 	group = rg_arena_push(config->memory, &config->groups, &config->group_count, sizeof *group);
-	if (!group || !rg_arena_copy(config->memory, name, &group->name) ||
-	    !rg_arena_copy(config->memory, rg_config_in_lower_case(name, low), &copy) ||
-	    !rg_names_add(&config->group_names, group->name) ||
-	    !rg_names_add(&config->group_names_low, copy))
+	if (!group || !add_named_setting(config, "groups", name))
 		return NULL;
+	group->name = rg_arena_str(config->memory, name);
 	group->shown = config->settings.count - 1;
-	return group;
+	name = rg_arena_str(config->memory, rg_config_in_lower_case(name, low));
+	return rg_names_add(&config->group_names, group->name) &&
+			       rg_names_add(&config->group_names_low, name)
+		       ? group
+		       : NULL;
 }
 
-/* Show a list as the value of a setting, like "lead, reviewer". */
-static int show_list(struct rg_config *config, struct roger_strs texts, const char *between,
-		     struct roger_setting *shown, struct roger_err *err)
+/*
+ * Read a list of agents, each once, or of words: a program and its arguments, never a line for a
+ * shell.  It is shown like "lead, reviewer".
+ */
+static int read_list(const struct source *source, const struct rg_yaml *node, enum kind kind,
+		     struct roger_setting *shown, struct rg_names *list, struct roger_err *err)
 {
-	struct rg_buf text = { .maximum = SIZE_MAX };
-	size_t i;
-
-	for (i = 0; i < texts.count; i++) {
-		rg_buf_add_text(&text, i ? between : "");
-		rg_buf_add_str(&text, texts.items[i]);
-	}
-	return rg_kept(rg_arena_keep(config->memory, &text, &shown->value), err);
-}
-
-/* Read a list of agents, each once.  some: it must not be empty. */
-static int read_agents(const struct source *source, const struct rg_yaml *node, bool some,
-		       struct roger_setting *shown, struct rg_names *names, struct roger_err *err)
-{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_arena *memory = source->config->memory;
+	const bool agents = kind == NAMES;
 	const struct rg_yaml *item;
-	struct roger_str name;
+	struct roger_str word;
 	size_t before;
 
-	if (!print_origin(source, node->line, &shown->origin))
-		return rg_fail_memory(err);
-	if (node->kind != RG_YAML_LIST || (some && !node->first))
-		return fail_setting(shown, "a list of agents", err);
+	shown->origin = origin_of(source, node->line);
+	if (node->kind != RG_YAML_LIST)
+		return fail_setting(shown, agents ? agents_expected : words_expected, err);
 	for (item = node->first; item; item = item->next) {
-		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !is_name(item->value))
-			return fail_node(source, item, shown->key, "the name of an agent", err);
-		before = names->count;
-		if (!rg_arena_copy(source->config->memory, item->value, &name) ||
-		    !rg_names_add(names, name))
+		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) ||
+		    (agents ? !is_name(item->value) : item == node->first && !item->value.length))
+			return fail_node(source, item, shown->key,
+					 agents ? "the name of an agent"
+						: "a program and its arguments",
+					 err);
+		word = rg_arena_str(memory, item->value);
+		before = list->count;
+		if (agents ? !rg_names_add(list, word)
+			   : !rg_arena_append(memory, &list->items, &list->count, &word,
+					      sizeof word))
 			return rg_fail_memory(err);
-		if (names->count == before)
+		if (list->count == before)
 			return fail_node(source, item, shown->key, "each agent once", err);
+		rg_buf_add_text(&text, !before ? "" : agents ? ", " : " ");
+		rg_buf_add_str(&text, word);
 	}
-	return show_list(source->config, rg_names_list(names), ", ", shown, err);
+	shown->value = rg_arena_take(memory, &text);
+	return ROGER_OK;
 }
 
 /* If a group is configured twice, the last counts. */
@@ -432,7 +442,9 @@ static int read_group(const struct source *source, const char *groups, const str
 		      struct roger_err *err)
 {
 	struct rg_config *config = source->config;
+	struct roger_setting *shown;
 	struct rg_group *group;
+	int r;
 
 	if (!is_name(node->key))
 		return fail_node(source, node, rg_str(groups), "a name other than all for a group",
@@ -443,85 +455,44 @@ static int read_group(const struct source *source, const char *groups, const str
 	if (!group)
 		return rg_fail_memory(err);
 	group->members = (struct rg_names){ .arena = config->memory };
-	return read_agents(source, node, true, setting_at(config, group->shown), &group->members,
-			   err);
-}
-
-/* Read a command: a program and its arguments, never a line for a shell. */
-static int read_words(const struct source *source, const struct rg_yaml *node,
-		      struct roger_setting *shown, struct roger_strs *ret_words,
-		      struct roger_err *err)
-{
-	struct roger_strs words = { 0 };
-	const struct rg_yaml *item;
-
-	if (!print_origin(source, node->line, &shown->origin))
-		return rg_fail_memory(err);
-	if (node->kind != RG_YAML_LIST)
-		return fail_setting(shown, "a list: a program and its arguments", err);
-	for (item = node->first; item; item = item->next) {
-		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) ||
-		    (item == node->first && !item->value.length))
-			return fail_node(source, item, shown->key, "a program and its arguments",
-					 err);
-		if (!rg_arena_add(source->config->memory, &words, item->value))
-			return rg_fail_memory(err);
-	}
-	*ret_words = words;
-	return show_list(source->config, words, " ", shown, err);
-}
-
-static int read_names(const struct source *source, const struct rg_yaml *node,
-		      struct roger_setting *shown, struct roger_strs *ret_names,
-		      struct roger_err *err)
-{
-	struct rg_names names = { .arena = source->config->memory };
-	int r = read_agents(source, node, false, shown, &names, err);
-
-	*ret_names = rg_names_list(&names);
-	return r;
-}
-
-/* Fill the agent's name into its command, so that the words that are trusted are those that run. */
-static int name_agent(struct rg_config *config, struct rg_wake_agent *agent, struct roger_err *err)
-{
-	struct roger_str *words = (struct roger_str *)(uintptr_t)agent->words.items;
-	struct rg_buf word;
-	size_t i;
-
-	for (i = 0; i < agent->words.count; i++) {
-		rg_buf_init(&word, SIZE_MAX);
-		rg_wake_fill_agent(words[i], agent->name, &word);
-		if (!rg_arena_keep(config->memory, &word, &words[i]))
-			return rg_fail_memory(err);
-	}
-	return ROGER_OK;
+	shown = setting_at(config, group->shown);
+	r = read_list(source, node, NAMES, shown, &group->members, err);
+	return r < 0 || node->first ? r : fail_setting(shown, agents_expected, err);
 }
 
 static int read_wake_agent(const struct source *source, const char *agents,
 			   const struct rg_yaml *node, struct roger_err *err)
 {
 	struct rg_config *config = source->config;
+	struct rg_names words = { .arena = config->memory };
 	struct rg_wake_agent *agent;
 	struct roger_setting *shown;
+	struct rg_buf word;
+	size_t i;
 	int r;
 
 	if (!is_name(node->key))
 		return fail_node(source, node, rg_str(agents), "the name of an agent", err);
 	agent = rg_arena_push(config->memory, &config->wake_agents, &config->wake_agent_count,
 			      sizeof *agent);
-	if (!agent || !add_named_setting(config, agents, node->key) ||
-	    !rg_arena_copy(config->memory, node->key, &agent->name))
+	shown = agent ? add_named_setting(config, agents, node->key) : NULL;
+	if (!shown)
 		return rg_fail_memory(err);
+	agent->name = rg_arena_str(config->memory, node->key);
 	agent->shown = config->settings.count - 1;
-	shown = setting_at(config, agent->shown);
-	r = read_words(source, node, shown, &agent->words, err);
+	r = read_list(source, node, WORDS, shown, &words, err);
 	if (r < 0)
 		return r;
-	if (!agent->words.count)
-		return fail_node(source, node, shown->key, "a list: a program and its arguments",
-				 err);
-	return name_agent(config, agent, err);
+	if (!words.count)
+		return fail_node(source, node, shown->key, words_expected, err);
+	/* The words that are trusted are those that run, with the agent's name in them. */
+	for (i = 0; i < words.count; i++) {
+		rg_buf_init(&word, SIZE_MAX);
+		rg_wake_fill_agent(words.items[i], agent->name, &word);
+		words.items[i] = rg_arena_take(config->memory, &word);
+	}
+	agent->words = rg_names_list(&words);
+	return ROGER_OK;
 }
 
 /* ----------------------------------------------------- between settings -- */
@@ -612,9 +583,10 @@ static int read_each(const struct source *source, const char *name, const struct
 static int read_setting(const struct source *source, const char *section,
 			const struct rg_yaml *node, struct roger_err *err)
 {
+	struct rg_names list = { .arena = source->config->memory };
 	struct roger_setting *shown;
 	size_t i = 0;
-	void *at;
+	int r;
 
 	while (i < SETTING_COUNT &&
 	       (strcmp(table[i].section, section) != 0 || !rg_str_is(node->key, table[i].name)))
@@ -629,11 +601,11 @@ static int read_setting(const struct source *source, const char *section,
 	if (i == SETTING_COUNT)
 		return take_unknown(source, section, node, err);
 	shown = setting_at(source->config, i);
-	at = (char *)source->config + table[i].offset;
-	if (table[i].kind == NAMES)
-		return read_names(source, node, shown, at, err);
-	if (table[i].kind == WORDS)
-		return read_words(source, node, shown, at, err);
+	if (table[i].kind == NAMES || table[i].kind == WORDS) {
+		r = read_list(source, node, table[i].kind, shown, &list, err);
+		*(struct roger_strs *)value_at(source->config, i) = rg_names_list(&list);
+		return r;
+	}
 	if (node->kind != RG_YAML_SCALAR || rg_yaml_is_null(node))
 		return fail_node(source, node, shown->key, "a value", err);
 	if (table[i].kind == NUMBER && node->quoted)
@@ -676,11 +648,17 @@ int rg_config_read(struct rg_config *config, struct roger_str text, const char *
 {
 	const struct source source = { .config = config, .name = file, .foreign = foreign };
 	const struct rg_yaml *root;
-	int r = rg_yaml_read(text, file, config->memory, &root, err);
+	int r;
 
+	/* Its lists may be incomplete. */
+	if (rg_arena_failed(config->memory))
+		return rg_fail_memory(err);
+	r = rg_yaml_read(text, file, config->memory, &root, err);
 	if (r == ROGER_OK)
-		return read_root(&source, root, err);
-	if (r == ROGER_ENOMEM)
+		r = read_root(&source, root, err);
+	if (rg_arena_failed(config->memory))
+		return rg_fail_memory(err);
+	if (r != ROGER_EDATA)
 		return r;
 	/* It is no YAML. */
 	if (err)
@@ -708,10 +686,9 @@ int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 
 	/* Every command does this, so nothing is printed or copied. */
 	for (i = 0; i < SETTING_COUNT; i++) {
-		setting = add_setting(config);
+		setting = add_setting(config, rg_str(table[i].key));
 		if (!setting)
 			return rg_fail_memory(err);
-		setting->key = rg_str(table[i].key);
 		setting->origin = default_origin;
 		r = set_value(config, i, rg_str(table[i].text), err);
 		if (r < 0)
@@ -735,8 +712,7 @@ bool rg_config_next_command(const struct rg_config *config, size_t *i,
 			*ret_words = agent->words;
 		} else if (table[*i].kind == WORDS) {
 			*ret_setting = rg_str(table[*i].key);
-			memcpy(ret_words, (const char *)config + table[*i].offset,
-			       sizeof *ret_words);
+			*ret_words = *(const struct roger_strs *)value_at(config, *i);
 		}
 	}
 	return ret_words->count > 0;
@@ -744,15 +720,12 @@ bool rg_config_next_command(const struct rg_config *config, size_t *i,
 
 bool rg_config_same_places(const struct rg_config *one, const struct rg_config *other)
 {
-	const struct roger_str *a, *b;
 	size_t i;
 
-	for (i = 0; i < SETTING_COUNT; i++) {
-		a = (const void *)((const char *)one + table[i].offset);
-		b = (const void *)((const char *)other + table[i].offset);
-		if (is_place(i) && !rg_str_equal(*a, *b))
+	for (i = 0; i < SETTING_COUNT; i++)
+		if (is_place(i) && !rg_str_equal(*(const struct roger_str *)value_at(one, i),
+						 *(const struct roger_str *)value_at(other, i)))
 			return false;
-	}
 	return true;
 }
 
