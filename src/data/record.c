@@ -382,53 +382,47 @@ static int decode_field(const struct roger_field *field, enum form form,
 	return rg_fail(err, ROGER_EBUG, 0, "field '%s' cannot be read", field->name);
 }
 
-/*
- * An object being read or written: the record itself, or one inside it.  Its fields are neighbours
- * in the table, and their names begin with its path, of `depth` characters ("action.").
- */
-struct level {
-	bool words; /* its members have roger's words; those of the file are also read */
-	const struct roger_field *fields;
-	size_t count;
-	size_t depth;
-	const struct roger_field *keeper; /* keeps unknown members; NULL: they are an error */
-};
-
 /* The path of a field: in roger's words, or as its file has it. */
 static const char *path_of(const struct roger_field *field, bool words)
 {
 	return words ? field->name : rg_field_file(field);
 }
 
-static bool is_keeper(const struct roger_field *field, size_t depth)
+struct rg_level rg_level_at(bool words, const struct roger_field *first, size_t depth)
 {
-	return field->kind == ROGER_MEMBERS && !strchr(field->name + depth, '.');
-}
-
-/* The object that starts with this field; its path has depth characters. */
-static struct level level_at(bool words, const struct roger_field *first, size_t depth)
-{
-	struct level level = { words, first, 0, depth, NULL };
+	struct rg_level level = { words, first, 0, depth, NULL };
 	const struct roger_field *field;
 
 	for (field = first;
 	     field->name && (depth == 0 || strncmp(field->name, first->name, depth) == 0); field++)
-		if (is_keeper(field, depth))
+		if (field->kind == ROGER_MEMBERS && !strchr(field->name + depth, '.'))
 			level.keeper = field;
 	level.count = (size_t)(field - first);
 	return level;
 }
 
 /* The name of the field in its object; of a field in an inner object, the name of that object. */
-static struct roger_str name_at(const struct roger_field *field, bool words, size_t depth)
+static struct roger_str name_at(const struct rg_level *level, const struct roger_field *field)
 {
-	const char *name = path_of(field, words) + depth;
+	const char *name = path_of(field, level->words) + level->depth;
 	size_t length = 0;
 
 	/* No strchrnul(): this runs for each member of each line, and names are short. */
 	while (name[length] && name[length] != '.')
 		length++;
 	return (struct roger_str){ name, length };
+}
+
+bool rg_level_inner(const struct rg_level *level, const struct roger_field *field,
+		    struct roger_str *ret_name, struct rg_level *ret_inner)
+{
+	*ret_name = name_at(level, field);
+	if (ret_name->data[ret_name->length] == '.') {
+		*ret_inner = rg_level_at(level->words, field, level->depth + ret_name->length + 1);
+		return true;
+	}
+	*ret_inner = (struct rg_level){ level->words, field, 1, level->depth, NULL };
+	return false;
 }
 
 /* Is the key this path, or the object that it begins with? */
@@ -456,20 +450,20 @@ const struct roger_field *rg_old_member(void)
 }
 
 /* Is the key an older name of this member, or its name in a file? */
-static bool was_called(const struct level *level, const struct roger_field *field,
+static bool was_called(const struct rg_level *level, const struct roger_field *field,
 		       struct roger_str key)
 {
 	return (field->file && leads_to(field, field->file + level->depth, key)) ||
 	       (field->was && level->depth == 0 && rg_str_is(key, field->was));
 }
 
-static bool is_of(const struct level *level, const struct roger_field *field)
+static bool is_of(const struct rg_level *level, const struct roger_field *field)
 {
 	return level->words || !(field->flags & ROGER_ANSWERED);
 }
 
 /* The first field of a member.  Members mostly come in order, so `next` is tried first. */
-static const struct roger_field *find_field(const struct level *level,
+static const struct roger_field *find_field(const struct rg_level *level,
 					    const struct roger_field *next, struct roger_str key)
 {
 	const struct roger_field *field, *end = level->fields + level->count;
@@ -491,7 +485,7 @@ static const struct roger_field *find_field(const struct level *level,
 	return NULL;
 }
 
-static int keep_unknown(const struct level *level, struct rg_buf *unknown, struct roger_str key,
+static int keep_unknown(const struct rg_level *level, struct rg_buf *unknown, struct roger_str key,
 			const struct rg_value *value, struct roger_err *err)
 {
 	if (!level->keeper)
@@ -530,11 +524,11 @@ struct reading {
 	uint64_t seen; /* a bit for each field */
 };
 
-static int decode_level(struct reading *reading, const struct level *level,
+static int decode_level(struct reading *reading, const struct rg_level *level,
 			const struct rg_value *object, struct roger_err *err);
 
 /* Decode a member that is an object with fields inside; null counts as missing. */
-static int decode_inner(struct reading *reading, const struct level *inner,
+static int decode_inner(struct reading *reading, const struct rg_level *inner,
 			const struct rg_value *value, struct roger_err *err)
 {
 	char member[48];
@@ -548,7 +542,7 @@ static int decode_inner(struct reading *reading, const struct level *inner,
 }
 
 /* Skip an unknown member of an answer: a newer program may have added it. */
-static int take_unknown(const struct reading *reading, const struct level *level,
+static int take_unknown(const struct reading *reading, const struct rg_level *level,
 			struct rg_buf *unknown, struct roger_str key, const struct rg_value *value,
 			struct roger_err *err)
 {
@@ -571,24 +565,22 @@ static int decode_named(const struct roger_field *field, struct reading *reading
 	return decode_field(field, reading->form, value, reading->record, reading->arena, err);
 }
 
-static int decode_members(struct reading *reading, const struct level *level,
+static int decode_members(struct reading *reading, const struct rg_level *level,
 			  const struct rg_value *object, struct rg_buf *unknown,
 			  struct roger_err *err)
 {
 	const struct roger_field *field, *next = level->fields;
 	const struct rg_value *value = NULL;
-	struct level inner;
+	struct rg_level inner;
 	struct roger_str key, name;
 	size_t i = 0;
 	int r;
 
 	while (rg_json_next(object, &i, &key, &value)) {
 		field = find_field(level, next, key);
-		name = field ? name_at(field, level->words, level->depth) : key;
 		if (!field) {
 			r = take_unknown(reading, level, unknown, key, value, err);
-		} else if (name.data[name.length] == '.') {
-			inner = level_at(level->words, field, level->depth + name.length + 1);
+		} else if (rg_level_inner(level, field, &name, &inner)) {
 			r = decode_inner(reading, &inner, value, err);
 			next = field + inner.count;
 		} else {
@@ -609,7 +601,7 @@ static int decode_members(struct reading *reading, const struct level *level,
 	return ROGER_OK;
 }
 
-static int decode_level(struct reading *reading, const struct level *level,
+static int decode_level(struct reading *reading, const struct rg_level *level,
 			const struct rg_value *object, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf unknown = { .maximum = SIZE_MAX };
@@ -632,7 +624,7 @@ static int decode_record(const struct roger_record *type, enum form form,
 			 struct roger_err *err)
 {
 	struct reading reading = { type, record, arena, form, 0 };
-	struct level level = level_at(form != OF_FILE, type->fields, 0);
+	struct rg_level level = rg_level_at(form != OF_FILE, type->fields, 0);
 	int r;
 
 	if (form == OF_ANSWER)
@@ -880,18 +872,19 @@ static void add_name(const char *name, struct rg_buf *out)
 }
 
 /* Is the key one of roger's words for a member of this object? */
-static bool is_word(const struct level *level, struct roger_str key)
+static bool is_word(const struct rg_level *level, struct roger_str key)
 {
 	size_t i;
 
 	for (i = 0; i < level->count; i++)
-		if (rg_str_equal(name_at(&level->fields[i], true, level->depth), key))
+		if (rg_str_equal(name_at(level, &level->fields[i]), key))
 			return true;
 	return false;
 }
 
 /* Leave out unknown members with roger's words: readers would take them for roger's. */
-static void encode_unknown(const struct level *level, struct roger_str members, struct rg_buf *out)
+static void encode_unknown(const struct rg_level *level, struct roger_str members,
+			   struct rg_buf *out)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
@@ -913,7 +906,7 @@ static void encode_unknown(const struct level *level, struct roger_str members, 
 }
 
 /* Write a field under its name in its object. */
-static void encode_field(const struct level *level, const struct roger_field *field,
+static void encode_field(const struct rg_level *level, const struct roger_field *field,
 			 const void *record, struct rg_buf *out)
 {
 	const void *at = rg_field_at(field, record);
@@ -947,15 +940,15 @@ static void encode_field(const struct level *level, const struct roger_field *fi
 
 void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out)
 {
-	const struct level level = { .fields = field, .count = 1 };
+	const struct rg_level level = { .fields = field, .count = 1 };
 
 	encode_field(&level, field, record, out);
 }
 
-static void encode_level(const struct level *level, const void *record, struct rg_buf *out);
+static void encode_level(const struct rg_level *level, const void *record, struct rg_buf *out);
 
 /* Write an object inside the record; an empty one is left out. */
-static void encode_inner(const struct level *inner, struct roger_str name, const void *record,
+static void encode_inner(const struct rg_level *inner, struct roger_str name, const void *record,
 			 struct rg_buf *out)
 {
 	size_t before = out->length, start;
@@ -970,28 +963,23 @@ static void encode_inner(const struct level *inner, struct roger_str name, const
 		rg_buf_add_char(out, '}');
 }
 
-static void encode_level(const struct level *level, const void *record, struct rg_buf *out)
+static void encode_level(const struct rg_level *level, const void *record, struct rg_buf *out)
 {
 	const struct roger_field *field, *end = level->fields + level->count;
 	struct roger_str name;
-	struct level inner;
+	struct rg_level inner;
 
-	for (field = level->fields; field < end; field += inner.count) {
-		name = name_at(field, level->words, level->depth);
-		inner.count = 1;
-		if (name.data[name.length] == '\0') {
+	for (field = level->fields; field < end; field += inner.count)
+		if (rg_level_inner(level, field, &name, &inner))
+			encode_inner(&inner, name, record, out);
+		else
 			encode_field(level, field, record, out);
-			continue;
-		}
-		inner = level_at(level->words, field, level->depth + name.length + 1);
-		encode_inner(&inner, name, record, out);
-	}
 }
 
 static void encode_record(const struct roger_record *type, bool in_words, const void *record,
 			  struct rg_buf *out)
 {
-	const struct level level = level_at(in_words, type->fields, 0);
+	const struct rg_level level = rg_level_at(in_words, type->fields, 0);
 
 	rg_buf_add_char(out, '{');
 	encode_level(&level, record, out);

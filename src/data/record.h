@@ -38,6 +38,26 @@ const struct roger_field *rg_find_flag(const struct roger_record *record, unsign
 bool rg_field_unset(const struct roger_field *field, const void *record);
 
 /*
+ * An object: the record itself, or one inside it.  Its fields are neighbours in the table, and
+ * their names begin with its path, of `depth` characters ("action.").
+ */
+struct rg_level {
+	bool words; /* its members have roger's words; those of the file are also read */
+	const struct roger_field *fields;
+	size_t count;
+	size_t depth;
+	const struct roger_field *keeper; /* keeps unknown members; NULL: they are an error */
+};
+
+/* The object that starts with this field. */
+struct rg_level rg_level_at(bool words, const struct roger_field *first, size_t depth);
+
+/* Does an object inside this one start with the field?  *ret_name: its name here, or the field's;
+ * *ret_inner: its fields, or that field alone. */
+bool rg_level_inner(const struct rg_level *level, const struct roger_field *field,
+		    struct roger_str *ret_name, struct rg_level *ret_inner);
+
+/*
  * Check that required fields of a request are set, names valid, and enums and bounds in range.  The
  * first name of a required enum is "", so that "not given" is a value of its own.
  */

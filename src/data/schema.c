@@ -88,8 +88,16 @@ static void add_help(const struct roger_field *field, enum rg_schema_use use, co
 	rg_json_add_member(out, "description", rg_str(text));
 }
 
-static void add_object(const struct roger_field *first, size_t depth, enum rg_schema_use use,
-		       bool enveloped, struct rg_buf *out);
+static void add_object(const struct rg_level *level, enum rg_schema_use use, bool enveloped,
+		       struct rg_buf *out);
+
+static void add_record(const struct roger_record *record, enum rg_schema_use use, bool enveloped,
+		       struct rg_buf *out)
+{
+	const struct rg_level level = rg_level_at(true, record->fields, 0);
+
+	add_object(&level, use, enveloped, out);
+}
 
 static void add_items(const struct roger_field *field, enum rg_schema_use use, struct rg_buf *out)
 {
@@ -99,7 +107,7 @@ static void add_items(const struct roger_field *field, enum rg_schema_use use, s
 	else if (use == RG_SCHEMA_TOOL)
 		rg_buf_add_text(out, "{\"type\":\"object\"}");
 	else
-		add_object(field->record->fields, 0, use, false, out);
+		add_record(field->record, use, false, out);
 }
 
 static void add_value(const struct roger_field *field, enum rg_schema_use use, const char *help,
@@ -131,34 +139,6 @@ void rg_schema_add_field(const struct roger_field *field, enum rg_schema_use use
 
 /* ------------------------------------------------------------- an object -- */
 
-/* The length of a field's name in its object, or of the inner object that holds it. */
-static size_t name_length(const struct roger_field *field, size_t depth)
-{
-	return strcspn(field->name + depth, ".");
-}
-
-static bool is_inner(const struct roger_field *field, size_t depth)
-{
-	return field->name[depth + name_length(field, depth)] == '.';
-}
-
-/* The end of the object that starts with this field. */
-static const struct roger_field *end_of(const struct roger_field *first, size_t depth)
-{
-	const struct roger_field *field = first;
-
-	while (field->name && (!depth || strncmp(field->name, first->name, depth) == 0))
-		field++;
-	return field;
-}
-
-/* The next member of the object. */
-static const struct roger_field *next_member(const struct roger_field *field, size_t depth)
-{
-	return is_inner(field, depth) ? end_of(field, depth + name_length(field, depth) + 1)
-				      : field + 1;
-}
-
 static bool is_member(const struct roger_field *field)
 {
 	return !(field->flags & ROGER_DERIVED) && field->kind != ROGER_MEMBERS;
@@ -174,83 +154,69 @@ static bool is_required(const struct roger_field *field, enum rg_schema_use use)
 }
 
 /* Is a field of the inner object required?  Else the object may be left out. */
-static bool has_required(const struct roger_field *field, const struct roger_field *end,
-			 enum rg_schema_use use)
+static bool has_required(const struct rg_level *inner, enum rg_schema_use use)
 {
-	for (; field < end; field++)
-		if (is_required(field, use))
+	size_t i;
+
+	for (i = 0; i < inner->count; i++)
+		if (is_required(&inner->fields[i], use))
 			return true;
 	return false;
 }
 
-static void add_word(const struct roger_field *field, size_t depth, struct rg_buf *out)
+static void add_members(const struct rg_level *level, enum rg_schema_use use, struct rg_buf *out)
 {
-	const bool first = out->length && strchr("{[", out->data[out->length - 1]);
+	const struct roger_field *field = level->fields, *end = field + level->count;
+	struct roger_str name;
+	struct rg_level inner;
 
-	rg_buf_add_text(out, first ? "\"" : ",\"");
-	rg_buf_add_str(out, (struct roger_str){ field->name + depth, name_length(field, depth) });
-	rg_buf_add_char(out, '"');
-}
-
-static void add_members(const struct roger_field *first, size_t depth, enum rg_schema_use use,
-			struct rg_buf *out)
-{
-	const struct roger_field *field, *end = end_of(first, depth);
-
-	for (field = first; field < end; field = next_member(field, depth)) {
-		if (!is_inner(field, depth) && !is_member(field))
-			continue;
-		add_word(field, depth, out);
-		rg_buf_add_char(out, ':');
-		if (is_inner(field, depth))
-			add_object(field, depth + name_length(field, depth) + 1, use, false, out);
-		else
+	for (; field < end; field += inner.count) {
+		if (rg_level_inner(level, field, &name, &inner)) {
+			rg_json_add_key(out, name);
+			add_object(&inner, use, false, out);
+		} else if (is_member(field)) {
+			rg_json_add_key(out, name);
 			add_value(field, use, field->help, out);
+		}
 	}
 }
 
-static void add_required(const struct roger_field *first, size_t depth, enum rg_schema_use use,
-			 bool enveloped, struct rg_buf *out)
+static void add_required(const struct rg_level *level, enum rg_schema_use use, bool enveloped,
+			 struct rg_buf *out)
 {
-	const struct roger_field *field, *end = end_of(first, depth);
+	const struct roger_field *field = level->fields, *end = field + level->count;
+	const char *before = enveloped ? "," : "";
+	struct roger_str name;
+	struct rg_level inner;
 
 	rg_buf_add_text(out, enveloped ? ",\"required\":[\"format\"" : ",\"required\":[");
-	for (field = first; field < end; field = next_member(field, depth)) {
-		if (!has_required(field, next_member(field, depth), use))
+	for (; field < end; field += inner.count) {
+		rg_level_inner(level, field, &name, &inner);
+		if (!has_required(&inner, use))
 			continue;
-		add_word(field, depth, out);
+		rg_buf_add_text(out, before);
+		rg_json_add_string(out, name);
+		before = ",";
 	}
 	rg_buf_add_char(out, ']');
 }
 
-/* Does the object keep members that roger does not know? */
-static bool keeps_unknown(const struct roger_field *first, size_t depth)
-{
-	const struct roger_field *field, *end = end_of(first, depth);
-
-	for (field = first; field < end; field++)
-		if (field->kind == ROGER_MEMBERS && !strchr(field->name + depth, '.'))
-			return true;
-	return false;
-}
-
-static void add_object(const struct roger_field *first, size_t depth, enum rg_schema_use use,
-		       bool enveloped, struct rg_buf *out)
+static void add_object(const struct rg_level *level, enum rg_schema_use use, bool enveloped,
+		       struct rg_buf *out)
 {
 	rg_buf_add_text(out, "{\"type\":\"object\",\"properties\":{");
 	if (enveloped)
 		rg_buf_add_text(out, "\"format\":{\"const\":1}");
-	add_members(first, depth, use, out);
+	add_members(level, use, out);
 	if (enveloped)
 		rg_buf_add_text(out, ",\"damage\":{\"type\":\"string\",\"description\":"
 				     "\"what is damaged in the workspace\"}");
 	rg_buf_add_char(out, '}');
-	add_required(first, depth, use, enveloped, out);
-	rg_buf_printf(out, ",\"additionalProperties\":%s}",
-		      keeps_unknown(first, depth) ? "true" : "false");
+	add_required(level, use, enveloped, out);
+	rg_buf_printf(out, ",\"additionalProperties\":%s}", level->keeper ? "true" : "false");
 }
 
 void rg_schema_print(const struct roger_record *record, enum rg_schema_use use, struct rg_buf *out)
 {
-	add_object(record->fields, 0, use, use == RG_SCHEMA_REPLY, out);
+	add_record(record, use, use == RG_SCHEMA_REPLY, out);
 }
