@@ -65,17 +65,6 @@ static void settle_doubt(struct rg_chain_check *check, bool whole,
 		*ret_finding = finding_of_altered(doubt);
 }
 
-static int over_line(const struct rg_chain_check *check, const struct rg_line *line,
-		     uint64_t *chain, struct roger_err *err)
-{
-	if (line->too_long)
-		return rg_chain_over_bytes(&check->bytes, line->offset,
-					   line->offset + line->length + 1, chain, err);
-	*chain =
-		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
-	return ROGER_OK;
-}
-
 /* A line without a chain is part of every chain being followed. */
 static int take_plain(struct rg_chain_check *check, const struct rg_line *line,
 		      struct roger_err *err)
@@ -86,11 +75,11 @@ static int take_plain(struct rg_chain_check *check, const struct rg_line *line,
 		check->foreign_line = check->lines;
 		check->foreign_byte = line->offset;
 	}
-	r = over_line(check, line, &check->chain, err);
+	r = rg_chain_over_line(&check->bytes, line, &check->chain, err);
 	if (r == ROGER_OK && check->doubt.open)
-		r = over_line(check, line, &check->doubt.as_stated, err);
+		r = rg_chain_over_line(&check->bytes, line, &check->doubt.as_stated, err);
 	if (r == ROGER_OK && check->doubt.open)
-		r = over_line(check, line, &check->doubt.as_computed, err);
+		r = rg_chain_over_line(&check->bytes, line, &check->doubt.as_computed, err);
 	return r;
 }
 
@@ -111,7 +100,7 @@ static int open_doubt(struct rg_chain_check *check, const struct rg_line *line,
 		.foreign_line = check->foreign_line,
 		.foreign_byte = check->foreign_byte,
 	};
-	return over_line(check, line, &check->chain, err);
+	return rg_chain_over_line(&check->bytes, line, &check->chain, err);
 }
 
 static int note_stated(struct rg_chain_check *check, uint64_t stated, bool *ret_fresh,

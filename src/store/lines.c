@@ -406,9 +406,8 @@ void rg_chain_keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *o
 						    line.length + 1 });
 }
 
-/* Continue the chain over a whole line, its newline included. */
-static int over_line(const struct rg_bytes *bytes, const struct rg_line *line, uint64_t *chain,
-		     struct roger_err *err)
+int rg_chain_over_line(const struct rg_bytes *bytes, const struct rg_line *line, uint64_t *chain,
+		       struct roger_err *err)
 {
 	if (line->too_long)
 		return rg_chain_over_bytes(bytes, line->offset, line->offset + line->length + 1,
@@ -485,9 +484,9 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 		*chain = (struct rg_chain){ .value = stated, .damaged = chain->damaged };
 		return ROGER_OK;
 	}
-	r = over_line(bytes, line, &chain->value, err);
+	r = rg_chain_over_line(bytes, line, &chain->value, err);
 	if (r == ROGER_OK && chain->doubt && !carries)
-		r = over_line(bytes, line, &chain->other, err);
+		r = rg_chain_over_line(bytes, line, &chain->other, err);
 	if (carries)
 		*chain = (struct rg_chain){ chain->value, true, stated };
 	return r;

@@ -77,6 +77,10 @@ bool rg_chain_fits(uint64_t chain, struct roger_str body, uint64_t stated);
 RG_CHECKED int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, uint64_t to,
 				   uint64_t *chain, struct roger_err *err);
 
+/* Like rg_chain_over(), for a whole line, its newline included. */
+RG_CHECKED int rg_chain_over_line(const struct rg_bytes *bytes, const struct rg_line *line,
+				  uint64_t *chain, struct roger_err *err);
+
 /* Split a line into its chain and the text before the chain; false: it has none. */
 bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str *ret_body);
 

@@ -77,16 +77,13 @@ void rg_tally_put_count(struct rg_store *store, uint64_t hash, uint64_t count)
 
 static int64_t move_count(struct rg_store *store, uint64_t hash, int64_t by)
 {
-	const struct rg_figure_key key = { .kind = RG_FIGURE_COUNT, .hash = hash };
 	uint64_t count = rg_tally_count(store, hash);
-	struct rg_figure figure;
 
 	if (by < 0 && count < (uint64_t)-by)
 		count = 0;
 	else
 		count += (uint64_t)by;
-	figure = (struct rg_figure){ .count = count };
-	store->ops->put_figure(store, &key, &figure);
+	rg_tally_put_count(store, hash, count);
 	return (int64_t)count;
 }
 
