@@ -145,27 +145,27 @@ static bool shield_place(struct rg_workspace *workspace, const struct rg_trusted
 
 static bool shield_places(struct rg_workspace *workspace, const struct rg_trust *trust)
 {
-	static const char *const triggers = "/*.txt\n/.taken/\n/.skipped/\n/.handing/\n";
+	static const char *const patterns[RG_PLACES] = {
+		[RG_PLACE_SEND_LOGS] = "/*.jsonl*\n",
+		[RG_PLACE_TRIGGERS] = "/*.txt\n/.taken/\n/.skipped/\n/.handing/\n",
+	};
 	const struct rg_trusted_place *place = trust->places.items;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf block = { .maximum = SHIELD_BYTES_MAX };
-	bool file;
 	size_t i;
 
 	for (i = 0; i < trust->places.count; i++, place++) {
-		file = rg_str_is(place->setting, "storage.activity_file");
 		rg_buf_clear(&block);
 		rg_buf_add_text(&block, header);
-		if (rg_str_is(place->setting, "storage.data_dir"))
+		if (i == RG_PLACE_DATA)
 			add_data_names(&block, workspace->config);
-		else if (rg_str_is(place->setting, "storage.trigger_dir"))
-			rg_buf_add_text(&block, triggers);
-		else if (rg_str_is(place->setting, "storage.send_log_dir"))
-			rg_buf_add_text(&block, "/*.jsonl*\n");
-		else if (file)
+		else if (i == RG_PLACE_ACTIVITY)
 			add_name(&block, rg_str(strrchr(place->path.data, '/') + 1));
+		else if (patterns[i])
+			rg_buf_add_text(&block, patterns[i]);
 		else
 			continue;
-		if (block.failed || !shield_place(workspace, place, file, rg_buf_str(&block)))
+		if (block.failed ||
+		    !shield_place(workspace, place, i == RG_PLACE_ACTIVITY, rg_buf_str(&block)))
 			return false;
 	}
 	return true;

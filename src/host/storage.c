@@ -19,15 +19,14 @@ static const char *const usual[] = {
 enum { PATH_BYTES = 4800 };
 
 /* The settings that place a mailbox, each file's name after its folder. */
-enum place { DATA, JOURNAL, DATABASE, SEND_LOGS, ACTIVITY, TRIGGERS, STORE, PLACES };
 static const char *const place_keys[] = {
-	[DATA] = "storage.data_dir",
-	[JOURNAL] = "storage.jsonl_file",
-	[DATABASE] = "storage.database_file",
-	[SEND_LOGS] = "storage.send_log_dir",
-	[ACTIVITY] = "storage.activity_file",
-	[TRIGGERS] = "storage.trigger_dir",
-	[STORE] = "store",
+	[RG_PLACE_DATA] = "storage.data_dir",
+	[RG_PLACE_JOURNAL] = "storage.jsonl_file",
+	[RG_PLACE_DATABASE] = "storage.database_file",
+	[RG_PLACE_SEND_LOGS] = "storage.send_log_dir",
+	[RG_PLACE_ACTIVITY] = "storage.activity_file",
+	[RG_PLACE_TRIGGERS] = "storage.trigger_dir",
+	[RG_PLACE_STORE] = "store",
 };
 
 /* Resolve the path and links of a setting; file: it names a file in a folder. */
@@ -50,7 +49,7 @@ static int resolve_place(const char *root, const struct roger_setting *setting, 
 	return ROGER_OK;
 }
 
-static bool is_at(const struct rg_trusted_place *place, enum place at)
+static bool is_at(const struct rg_trusted_place *place, enum rg_storage_place at)
 {
 	return rg_str_is(place->setting, place_keys[at]);
 }
@@ -60,49 +59,51 @@ bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *pla
 	const char *inside;
 
 	/* Files in the data folder need none of their own: that folder is a place, too. */
-	if (place->usual || is_at(place, JOURNAL) || is_at(place, DATABASE))
+	if (place->usual || is_at(place, RG_PLACE_JOURNAL) || is_at(place, RG_PLACE_DATABASE))
 		return false;
 	/* The setting may have come with a repository, and its server would get all mail. */
-	if (is_at(place, STORE))
+	if (is_at(place, RG_PLACE_STORE))
 		return place->path.length && !rg_str_is(place->origin, "ROGER_STORE");
 	inside = rg_workspace_below(root, place->path.data);
 	if (!inside || rg_enum_find(usual, (struct roger_str){ inside, strcspn(inside, "/") }) >= 0)
 		return !inside;
 	/* An existing file is checked before the first append. */
-	return !is_at(place, ACTIVITY) || rg_file_kind(-1, place->path.data) != RG_FILE_REGULAR;
+	return !is_at(place, RG_PLACE_ACTIVITY) ||
+	       rg_file_kind(-1, place->path.data) != RG_FILE_REGULAR;
 }
 
 int rg_storage_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
 		   struct rg_trusted_place_list *ret_places, struct roger_err *err)
 {
-	struct rg_trusted_place *items = rg_arena_get(arena, PLACES * sizeof *items);
+	struct rg_trusted_place *items = rg_arena_get(arena, RG_PLACES * sizeof *items);
 	char path[PATH_BYTES], ordinary[PATH_BYTES];
 	const struct roger_setting *setting;
 	int r = rg_kept(items, err);
 	struct roger_str text; /* its default */
 
-	*ret_places = (struct rg_trusted_place_list){ items, PLACES };
-	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++) {
+	*ret_places = (struct rg_trusted_place_list){ items, RG_PLACES };
+	for (enum rg_storage_place at = 0; at < RG_PLACES && r == ROGER_OK; at++) {
 		setting = rg_config_setting(config, place_keys[at]);
 		text = rg_config_default(config, setting);
 		items[at].usual = rg_str_equal(setting->value, text);
-		if (at == STORE) {
+		if (at == RG_PLACE_STORE) {
 			snprintf(path, sizeof path, "%s", setting->value.data);
-		} else if (at == JOURNAL || at == DATABASE) {
-			rg_workspace_path(items[DATA].path.data, setting->value, path, sizeof path);
+		} else if (at == RG_PLACE_JOURNAL || at == RG_PLACE_DATABASE) {
+			rg_workspace_path(items[RG_PLACE_DATA].path.data, setting->value, path,
+					  sizeof path);
 		} else if (items[at].usual) {
 			rg_workspace_path(root, text, path, sizeof path);
 		} else {
-			r = resolve_place(root, setting, at == ACTIVITY, path, err);
+			r = resolve_place(root, setting, at == RG_PLACE_ACTIVITY, path, err);
 			if (r < 0)
 				return r;
 			rg_workspace_path(root, text, ordinary, sizeof ordinary);
 			items[at].usual = strcmp(path, ordinary) == 0;
 		}
-		r = rg_kept(rg_arena_copy(arena, rg_str(path), &items[at].path) &&
-				    rg_arena_copy(arena, setting->key, &items[at].setting) &&
-				    rg_arena_copy(arena, setting->origin, &items[at].origin),
-			    err);
+		items[at].path = rg_arena_str(arena, rg_str(path));
+		items[at].setting = rg_arena_str(arena, setting->key);
+		items[at].origin = rg_arena_str(arena, setting->origin);
+		r = rg_kept(!rg_arena_failed(arena), err);
 	}
 	return r;
 }
@@ -140,10 +141,10 @@ int rg_storage_tracked(const struct rg_config *config, const char *root,
 	char home[4200], digits[RG_DIGEST_DIGITS + 1] = "";
 	const struct rg_git_watch watches[] = {
 		{ home, uses_name },
-		{ at[DATA].path.data, uses_name },
-		{ at[SEND_LOGS].path.data, uses_log },
-		{ at[ACTIVITY].path.data, NULL },
-		{ at[TRIGGERS].path.data, uses_trigger },
+		{ at[RG_PLACE_DATA].path.data, uses_name },
+		{ at[RG_PLACE_SEND_LOGS].path.data, uses_log },
+		{ at[RG_PLACE_ACTIVITY].path.data, NULL },
+		{ at[RG_PLACE_TRIGGERS].path.data, uses_trigger },
 	};
 	struct rg_sha256 sha;
 	size_t i;

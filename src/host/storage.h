@@ -15,6 +15,18 @@
 #include "host/git.h"
 #include "host/trust.h"
 
+/* The places of a mailbox, in the order of rg_storage_all(). */
+enum rg_storage_place {
+	RG_PLACE_DATA,
+	RG_PLACE_JOURNAL,
+	RG_PLACE_DATABASE,
+	RG_PLACE_SEND_LOGS,
+	RG_PLACE_ACTIVITY,
+	RG_PLACE_TRIGGERS,
+	RG_PLACE_STORE,
+	RG_PLACES,
+};
+
 /* Must a person trust the place, one of rg_storage_all(), before it may be used? */
 bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *place);
 
