@@ -414,6 +414,18 @@ int rg_file_read_all(int folder, const char *name, size_t bytes_max, struct rg_b
 				  : read_all(file, name, (size_t)facts.size, bytes_max, out, err);
 }
 
+int rg_file_read_text(int folder, const char *name, size_t bytes_max, struct rg_arena *arena,
+		      struct roger_str *ret_text, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	bool found = false;
+	int r = rg_file_read_all(folder, name, bytes_max, &text, &found, err);
+
+	*ret_text = (struct roger_str){ NULL, 0 };
+	return r < 0 || !found ? r
+			       : rg_kept(rg_arena_copy(arena, rg_buf_str(&text), ret_text), err);
+}
+
 int rg_file_read_own(int folder, const char *name, const char *shown, size_t bytes_max,
 		     struct rg_buf *out, struct rg_file_facts *ret_facts, struct roger_err *err)
 {

@@ -100,6 +100,10 @@ uint64_t rg_file_inode(const char *path);
 /* Read a whole file into out; ret_found NULL: a missing file is empty. */
 RG_CHECKED int rg_file_read_all(int folder, const char *name, size_t bytes_max, struct rg_buf *out,
 				bool *ret_found, struct roger_err *err);
+/* Read a whole file into arena; the text's data is NULL if the file is missing. */
+RG_CHECKED int rg_file_read_text(int folder, const char *name, size_t bytes_max,
+				 struct rg_arena *arena, struct roger_str *ret_text,
+				 struct roger_err *err);
 /* Like rg_file_read_all(), of a file with secrets: ROGER_EREFUSED, with the name shown, if it is
  * not this user's alone.  Its facts say whether it is there. */
 RG_CHECKED int rg_file_read_own(int folder, const char *name, const char *shown, size_t bytes_max,

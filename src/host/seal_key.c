@@ -14,14 +14,10 @@ enum { KEY_FILE_BYTES_MAX = 200 };
 static int read_key(int folder, const char *name, struct rg_arena *arena, struct roger_str *ret_key,
 		    struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	int r = rg_file_read_all(folder, name, KEY_FILE_BYTES_MAX, &text, NULL, err);
+	int r = rg_file_read_text(folder, name, KEY_FILE_BYTES_MAX, arena, ret_key, err);
 
-	*ret_key = (struct roger_str){ "", 0 };
-	if (r < 0)
-		return r;
-	return rg_kept(rg_arena_copy(arena, rg_str_without_end(rg_buf_str(&text), "\n"), ret_key),
-		       err);
+	*ret_key = ret_key->data ? rg_str_without_end(*ret_key, "\n") : RG_STR("");
+	return r;
 }
 
 static int read_both(int folder, struct rg_arena *arena, struct rg_seal_key *ret_key,

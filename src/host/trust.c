@@ -35,23 +35,23 @@ bool rg_trust_is_ours(int64_t owner)
 	return geteuid() == 0 && sudo && rg_str_number(rg_str(sudo), &caller) && caller == owner;
 }
 
-/* Read .roger/id into trust->id; "": it is missing or not valid.  False: out of memory. */
-static bool read_id(struct rg_trust *trust)
+/* Read .roger/id; "": it is missing or not valid. */
+static void read_id(const char *root, char to[RG_WORKSPACE_ID_BYTES])
 {
 	char path[PATH_BYTES + 16], text[2 * ID_BYTES + 2];
 	struct rg_file_facts facts;
 	struct roger_str line;
 
-	trust->id = (struct roger_str){ "", 0 };
-	snprintf(path, sizeof path, "%.4000s/.roger/id", trust->root.data);
-	if (!rg_file_read_lines(AT_FDCWD, path, text, sizeof text, &line, 1, &facts) ||
-	    facts.size != 2 * ID_BYTES + 1 || line.length != 2 * ID_BYTES ||
-	    strspn(line.data, "0123456789abcdef") != line.length)
-		return true;
-	return rg_arena_copy(trust->memory, line, &trust->id);
+	_Static_assert(2 * ID_BYTES < RG_WORKSPACE_ID_BYTES, "all of the id");
+	to[0] = '\0';
+	snprintf(path, sizeof path, "%.4000s/.roger/id", root);
+	if (rg_file_read_lines(AT_FDCWD, path, text, sizeof text, &line, 1, &facts) &&
+	    facts.size == 2 * ID_BYTES + 1 && line.length == 2 * ID_BYTES &&
+	    strspn(line.data, "0123456789abcdef") == line.length)
+		memcpy(to, line.data, line.length + 1);
 }
 
-static int make_id(struct rg_trust *trust, struct roger_err *err)
+static int make_id(const char *root, char to[RG_WORKSPACE_ID_BYTES], struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	char home[PATH_BYTES + 16], text[2 * ID_BYTES + 2];
@@ -62,28 +62,22 @@ static int make_id(struct rg_trust *trust, struct roger_err *err)
 	r = rg_random(bits, sizeof bits, err);
 	snprintf(text, sizeof text, "%016llx%016llx\n", (unsigned long long)bits[0],
 		 (unsigned long long)bits[1]);
-	snprintf(home, sizeof home, "%.4000s/.roger", trust->root.data);
+	snprintf(home, sizeof home, "%.4000s/.roger", root);
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(AT_FDCWD, home, &folder, err);
 	if (r == ROGER_OK && folder == RG_NO_FILE)
 		r = rg_fail(err, ROGER_ENOENT, 0, "'%s' went away", home);
 	if (r == ROGER_OK)
 		r = rg_file_replace(folder, "id", rg_str(text), true, err);
-	return r < 0 ? r : rg_kept(read_id(trust), err);
+	if (r == ROGER_OK)
+		read_id(root, to);
+	return r;
 }
 
 int rg_workspace_id(const char *root, char to[RG_WORKSPACE_ID_BYTES], struct roger_err *err)
 {
-	struct rg_trust trust = { .root = rg_str(root), .memory = rg_arena_new() };
-	int r = rg_kept(trust.memory && read_id(&trust), err);
-
-	_Static_assert(2 * ID_BYTES < RG_WORKSPACE_ID_BYTES, "all of the id");
-	if (r == ROGER_OK && !trust.id.length)
-		r = make_id(&trust, err);
-	if (r == ROGER_OK)
-		snprintf(to, RG_WORKSPACE_ID_BYTES, "%.*s", RG_STR_ARGS(trust.id));
-	rg_arena_free(trust.memory);
-	return r;
+	read_id(root, to);
+	return to[0] ? ROGER_OK : make_id(root, to, err);
 }
 
 /* ------------------------------------------------------------- documents -- */
@@ -229,6 +223,7 @@ int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 {
 	const char *named = getenv("ROGER_TRUST"), *commands = getenv("ROGER_TRUST_COMMANDS");
 	struct rg_arena *memory = rg_arena_new();
+	char id[RG_WORKSPACE_ID_BYTES];
 	struct rg_trust *trust = memory ? rg_arena_get(memory, sizeof *trust) : NULL;
 
 	if (!trust || !rg_arena_copy(memory, rg_str(root), &trust->root)) {
@@ -237,7 +232,9 @@ int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 	}
 	trust->memory = memory;
 	trust->owner = owner;
-	if (!read_id(trust) || !read_known(trust) ||
+	read_id(root, id);
+	trust->id = rg_arena_str(memory, rg_str(id));
+	if (rg_arena_failed(memory) || !read_known(trust) ||
 	    rg_trust_read_machine(trust, RG_TRUST_MACHINE_FILE, NULL) < 0) {
 		rg_trust_free(trust);
 		return rg_fail_memory(err);
@@ -489,14 +486,18 @@ bool rg_trust_has_path(const struct rg_trust *trust, struct roger_str path)
 int rg_trust_accept(struct rg_trust *trust, const struct rg_trusted *wish, struct roger_err *err)
 {
 	struct rg_trusted document = *wish;
+	char id[RG_WORKSPACE_ID_BYTES];
 	int r = ROGER_OK;
 
 	/*
 	 * An id that came with the folder is known to whoever made it, who could use it for
 	 * another workspace at this path.  Only the owner can replace it.
 	 */
-	if (!trust->id.length || (!trust->known.id.length && trust->owner == (int64_t)geteuid()))
-		r = make_id(trust, err);
+	if (!trust->id.length || (!trust->known.id.length && trust->owner == (int64_t)geteuid())) {
+		r = make_id(trust->root.data, id, err);
+		if (r == ROGER_OK)
+			r = rg_kept(rg_arena_copy(trust->memory, rg_str(id), &trust->id), err);
+	}
 	document.version = 1;
 	document.path = trust->root;
 	document.owner = trust->owner;

@@ -673,17 +673,10 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 int rg_workspace_settings(const struct rg_workspace *workspace, struct rg_arena *arena,
 			  struct roger_str *ret_text, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char path[4200];
-	bool found;
-	int r;
 
-	*ret_text = (struct roger_str){ NULL, 0 };
 	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER "/config.yaml", workspace->root);
-	r = rg_file_read_all(AT_FDCWD, path, 4 << 20, &text, &found, err);
-	if (r < 0 || !found)
-		return r;
-	return rg_kept(rg_arena_keep(arena, &text, ret_text), err);
+	return rg_file_read_text(AT_FDCWD, path, 4 << 20, arena, ret_text, err);
 }
 
 bool rg_workspace_above(const char *root, char to[4096])

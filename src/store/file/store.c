@@ -804,22 +804,6 @@ static int open_runs(struct file_store *store, bool make, int *ret_folder, struc
 				  ret_folder, err);
 }
 
-/* The text of a document; data is NULL if it is missing. */
-static int read_document(int folder, const char *name, size_t bytes_max, struct rg_arena *arena,
-			 struct roger_str *ret, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	bool found = false;
-	int r = ROGER_OK;
-
-	*ret = (struct roger_str){ NULL, 0 };
-	if (folder != RG_NO_FILE)
-		r = rg_file_read_all(folder, name, bytes_max, &text, &found, err);
-	if (r < 0 || !found)
-		return r;
-	return rg_kept(rg_arena_copy(arena, rg_buf_str(&text), ret), err);
-}
-
 /* The folder and file name of a document; RG_NO_FILE: the folder is missing. */
 static int document_of(struct file_store *store, enum rg_document which, struct roger_str name,
 		       bool make, int *ret_folder, char to[RG_FILE_NAME_BYTES],
@@ -842,11 +826,12 @@ static int file_get(struct rg_store *base, enum rg_document which, struct roger_
 	int folder, r;
 
 	r = document_of(file_store_of(base), which, name, false, &folder, file_name, err);
-	if (r < 0)
+	*ret_text = (struct roger_str){ NULL, 0 };
+	if (r < 0 || folder == RG_NO_FILE)
 		return r;
-	r = read_document(folder, file_name,
-			  which == RG_DOCUMENT_STATE ? STATE_BYTES_MAX : RG_RUN_BYTES_MAX, arena,
-			  ret_text, err);
+	r = rg_file_read_text(folder, file_name,
+			      which == RG_DOCUMENT_STATE ? STATE_BYTES_MAX : RG_RUN_BYTES_MAX,
+			      arena, ret_text, err);
 	if (which != RG_DOCUMENT_STATE)
 		rg_file_close(folder);
 	return r;
@@ -860,7 +845,7 @@ static int check_before(int folder, const char *file_name, struct roger_str name
 	struct roger_str there;
 	int r;
 
-	r = arena ? read_document(folder, file_name, RG_RUN_BYTES_MAX, arena, &there, err)
+	r = arena ? rg_file_read_text(folder, file_name, RG_RUN_BYTES_MAX, arena, &there, err)
 		  : rg_fail_memory(err);
 	if (r == ROGER_OK && (!there.data != !before->data || !rg_str_equal(there, *before)))
 		r = rg_fail(err, ROGER_ETIMEOUT, 0,
@@ -917,7 +902,7 @@ static int add_run(int folder, struct roger_str name, rg_run_wanted *wanted, voi
 	to->stamp = wanted ? stamp_of(folder, name.data) : 0;
 	if (wanted && !wanted(context, name, to->stamp))
 		return ROGER_OK;
-	r = read_document(folder, name.data, RG_RUN_BYTES_MAX, arena, &to->text, &inner);
+	r = rg_file_read_text(folder, name.data, RG_RUN_BYTES_MAX, arena, &to->text, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0 && !rg_arena_copy(arena, rg_str(inner.message), &to->trouble))
