@@ -335,16 +335,13 @@ bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_
 
 void rg_chain_follow(struct roger_str lines, uint64_t *chain)
 {
-	struct roger_str line;
-	const char *newline;
+	struct roger_str rest, line;
 	size_t at = 0;
 
 	(void)rg_chain_find_last(lines, chain, &at);
-	for (; at < lines.length; at += line.length) {
-		newline = memchr(lines.data + at, '\n', lines.length - at);
-		line = (struct roger_str){ lines.data + at,
-					   newline ? (size_t)(newline + 1 - lines.data) - at
-						   : lines.length - at };
+	rest = (struct roger_str){ lines.data + at, lines.length - at };
+	while (rg_str_next_line(&rest, &line)) {
+		line.length = (size_t)(rest.data - line.data); /* with its newline */
 		*chain = rg_chain_over(*chain, line);
 	}
 }
@@ -375,16 +372,12 @@ static void add_body(struct roger_str body, uint64_t *chain, struct rg_buf *out)
 
 void rg_chain_add_entries(struct roger_str entries, uint64_t *chain, struct rg_buf *out)
 {
-	const char *newline;
-	struct roger_str body;
+	struct roger_str line;
 
-	while (entries.length) {
-		newline = memchr(entries.data, '\n', entries.length);
-		rg_assert(newline && newline > entries.data && newline[-1] == '}');
-		body = (struct roger_str){ entries.data, (size_t)(newline - entries.data) - 1 };
-		add_body(body, chain, out);
-		entries.data += body.length + 2;
-		entries.length -= body.length + 2;
+	while (rg_str_next_line(&entries, &line)) {
+		rg_assert(rg_str_ends(line, "}") && entries.data[-1] == '\n');
+		line.length--;
+		add_body(line, chain, out);
 	}
 }
 

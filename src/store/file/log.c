@@ -127,24 +127,20 @@ int rg_log_purge(int folder, const char *name, bool (*drop)(void *context, struc
 		 void *context, int64_t *ret_dropped, struct roger_err *err)
 {
 	struct rg_buf all = { .maximum = SIZE_MAX }, out = { .maximum = SIZE_MAX };
-	struct roger_str line;
+	struct roger_str rest, line;
 	uint64_t chain = 0;
-	size_t at = 0;
 	bool found;
 	int r;
 
 	rg_assert(folder != RG_NO_FILE);
 	*ret_dropped = 0;
 	r = rg_file_read_all(folder, name, SIZE_MAX / 2, &all, &found, err);
-	for (; r == ROGER_OK && found && at < all.length; at += line.length + 1) {
-		const char *start = all.data + at, *end = memchr(start, '\n', all.length - at);
-
-		line = (struct roger_str){ start, end ? (size_t)(end - start) : all.length - at };
+	rest = rg_buf_str(&all);
+	while (r == ROGER_OK && found && rg_str_next_line(&rest, &line))
 		if (drop(context, line))
 			++*ret_dropped;
 		else
 			rg_chain_keep_line(line, &chain, &out);
-	}
 	if (r == ROGER_OK && out.failed)
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK && *ret_dropped)
