@@ -435,10 +435,10 @@ static void note_split(struct rg_workspace *workspace, const struct found *found
 {
 	const struct rg_worktree *tree = &workspace->tree;
 	const char *own = found->own;
-	char home[4200];
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	struct rg_file_facts facts;
-	bool moved, mail;
-	int folder;
+	char home[4200];
+	bool mail;
 
 	if (!tree->base[0] || (!own[0] && !rg_workspace_below(tree->base, workspace->root)))
 		return;
@@ -453,13 +453,10 @@ static void note_split(struct rg_workspace *workspace, const struct found *found
 		return;
 	}
 	snprintf(home, sizeof home, "%s/" RG_WORKSPACE_FOLDER, own);
-	if (rg_file_open_folder(AT_FDCWD, home, &folder, NULL) < 0 || folder == RG_NO_FILE)
+	if (rg_file_open_folder(AT_FDCWD, home, &folder, NULL) < 0 || folder == RG_NO_FILE ||
+	    rg_file_is_there(folder, "move"))
 		return;
 	mail = rg_file_look(folder, "messages.jsonl", &facts, NULL) == ROGER_OK && facts.size;
-	moved = rg_file_is_there(folder, "move");
-	rg_file_close(folder);
-	if (moved)
-		return;
 	snprintf(workspace->split, sizeof workspace->split,
 		 "this is a git worktree, and all worktrees share the workspace in '%.200s'; "
 		 "'%.200s/.roger' is not used%s%.200s%s%.200s%s",
