@@ -52,7 +52,8 @@ int rg_bridge_set_aside(struct rg_bridge *bridge, struct roger_bridge_reply *rep
 	if (!rg_bridge_tell_once(bridge, "trouble", file, to, 0))
 		return ROGER_OK;
 	item.why = rg_str(why->message);
-	return rg_crossing_put(reply, &item, err);
+	rg_crossing_put(reply, &item);
+	return ROGER_OK;
 }
 
 /* Report a file that is refused, and go on: it holds up no other. */
@@ -62,10 +63,11 @@ static int set_aside(struct look *look, int code, const struct roger_err *why,
 	return rg_bridge_set_aside(look->bridge, look->reply, code, why, file, RG_STR(""), err);
 }
 
-/* The name under which the skipped text of a taken file is kept, for people. */
-static struct roger_str kept_name(struct look *look, const struct rg_taken *taken)
+/* Make the name under which the skipped text of a taken file is kept, for people. */
+static struct roger_str kept_name(const struct look *look, const struct rg_taken *taken,
+				  struct rg_arena *arena)
 {
-	return rg_arena_text(look->bridge->scratch, "%.*s/.skipped/%s",
+	return rg_arena_text(arena, "%.*s/.skipped/%s",
 			     RG_STR_ARGS(look->roger->workspace->config->trigger_dir), taken->name);
 }
 
@@ -84,33 +86,35 @@ static void check_known(struct rg_crossing *crossing)
 	}
 }
 
-/* Keep the text of all pieces that were skipped so, each once, as it came. *ret_kept: its name. */
-static int keep_skipped(struct look *look, const struct rg_crossing *crossing,
+/* Keep the text of all pieces that were skipped so, each once, as it came. */
+static int keep_skipped(struct look *look, struct rg_crossing *crossing,
 			const struct rg_taken *taken, struct roger_str mark, int kind,
-			struct roger_str *ret_kept, struct roger_err *err)
+			struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_arrival *arrival = crossing->items;
 	const struct rg_rolepiece *last = NULL;
 	struct rg_taken named = *taken;
+	struct roger_str name;
 	size_t i;
 
-	for (i = 0; i < crossing->count; i++) {
-		if (crossing->items[i].kind != kind || crossing->items[i].piece == last)
-			continue;
-		last = crossing->items[i].piece;
-		if (text.length == 0)
-			rg_buf_add_str(&text, mark);
-		rg_buf_add_str(&text, last->raw);
-	}
-	if (text.failed)
-		return rg_fail_memory(err);
 	/* What is let in by hand is then let in whole, and once. */
 	if (kind == ROGER_CROSSING_REFUSED)
 		snprintf(named.name, sizeof named.name, RG_TRIGGER_REFUSED "%.*s",
 			 (int)(sizeof named.name - sizeof RG_TRIGGER_REFUSED), taken->name);
-	if (text.length)
-		*ret_kept = kept_name(look, &named);
-	if (rg_arena_failed(look->bridge->scratch))
+	name = kept_name(look, &named, crossing->arena);
+	for (i = 0; i < crossing->count; i++, arrival++) {
+		if (arrival->kind != kind)
+			continue;
+		arrival->kept = name;
+		if (arrival->piece == last)
+			continue;
+		last = arrival->piece;
+		if (!text.length)
+			rg_buf_add_str(&text, mark);
+		rg_buf_add_str(&text, last->raw);
+	}
+	if (text.failed)
 		return rg_fail_memory(err);
 	return text.length || crossing->again
 		       ? rg_triggers_keep(&look->bridge->triggers, &named, rg_buf_str(&text), err)
@@ -118,28 +122,21 @@ static int keep_skipped(struct look *look, const struct rg_crossing *crossing,
 }
 
 static int tell_arrivals(struct look *look, struct rg_crossing *crossing,
-			 const struct rg_taken *taken, struct roger_str stale,
-			 struct roger_str refused, bool stays, struct roger_err *err)
+			 const struct rg_taken *taken, bool stays, struct roger_err *err)
 {
 	static const char *const kinds[] = { "",	"stored",  "stored",  "skipped",
 					     "skipped", "waiting", "written", "trouble" };
 	const struct rg_arrival *arrival = crossing->items;
 	size_t i;
-	int r = ROGER_OK;
 
-	for (i = 0; i < crossing->count && r == ROGER_OK; i++, arrival++) {
+	for (i = 0; i < crossing->count; i++, arrival++)
 		/* Of a file that stays, remember what was told; others are not seen again. */
-		if ((stays || look->bridge->told.count) &&
-		    !rg_bridge_tell_once(look->bridge, kinds[arrival->kind], taken->id, arrival->to,
-					 arrival->place))
-			continue;
-		r = rg_crossing_tell(crossing, arrival,
-				     arrival->kind == ROGER_CROSSING_STALE     ? stale
-				     : arrival->kind == ROGER_CROSSING_REFUSED ? refused
-									       : RG_STR(""),
-				     err);
-	}
-	return r;
+		if ((!stays && !look->bridge->told.count) ||
+		    rg_bridge_tell_once(look->bridge, kinds[arrival->kind], taken->id, arrival->to,
+					arrival->place))
+			rg_crossing_tell(crossing, arrival);
+	return rg_kept(!rg_arena_failed(crossing->arena) && !rg_arena_failed(look->reply->memory),
+		       err);
 }
 
 static bool any_waits(const struct rg_crossing *crossing)
@@ -157,17 +154,15 @@ static int finish_file(struct look *look, struct rg_crossing *crossing, struct r
 		       struct roger_str mark, int64_t offset, bool final, struct roger_err *err)
 {
 	const struct rg_triggers *triggers = &look->bridge->triggers;
-	struct roger_str stale = { "", 0 }, refused = stale;
 	bool waits = any_waits(crossing);
 	int r;
 
 	check_known(crossing);
-	r = keep_skipped(look, crossing, taken, mark, ROGER_CROSSING_STALE, &stale, err);
+	r = keep_skipped(look, crossing, taken, mark, ROGER_CROSSING_STALE, err);
 	if (r == ROGER_OK)
-		r = keep_skipped(look, crossing, taken, mark, ROGER_CROSSING_REFUSED, &refused,
-				 err);
+		r = keep_skipped(look, crossing, taken, mark, ROGER_CROSSING_REFUSED, err);
 	if (r == ROGER_OK)
-		r = tell_arrivals(look, crossing, taken, stale, refused, waits, err);
+		r = tell_arrivals(look, crossing, taken, waits, err);
 	if (r < 0)
 		return r;
 	if (waits)
@@ -193,9 +188,7 @@ static void add_rest(struct rg_crossing *crossing, const struct rg_crossing_targ
 	rest->raw.length -= before;
 	for (i = 0; i < before; i++)
 		rest->line_number += piece->raw.data[i] == '\n';
-	for (i = 0; i < rest->raw.length && strchr(" \t\r\n", rest->raw.data[i]); i++)
-		;
-	if (i < rest->raw.length)
+	if (!rg_str_blank(rest->raw))
 		rg_crossing_refuse(crossing, target, rest, offset,
 				   "more of a message that was taken in before");
 }
@@ -258,20 +251,20 @@ static int read_text(const struct rg_taken *taken, int file, int64_t size, bool 
 	return r;
 }
 
-static int put_aside(struct look *look, struct rg_crossing *crossing, const struct rg_taken *taken,
-		     struct roger_err *err)
+static int put_aside(struct look *look, const struct rg_taken *taken, struct roger_err *err)
 {
-	struct roger_crossing item = { .kind = ROGER_CROSSING_REFUSED, .file = taken->file };
-	char why[80];
-	int r;
+	struct rg_arena *memory = look->reply->memory;
+	const struct roger_crossing item = {
+		.kind = ROGER_CROSSING_REFUSED,
+		.file = taken->file,
+		.why = rg_arena_text(memory, "larger than %d bytes", RG_TRIGGER_BYTES_MAX),
+		.kept = kept_name(look, taken, memory),
+	};
+	int r = rg_triggers_put_aside(&look->bridge->triggers, taken, err);
 
-	snprintf(why, sizeof why, "larger than %d bytes", RG_TRIGGER_BYTES_MAX);
-	item.why = rg_str(why);
-	item.kept = kept_name(look, taken);
-	r = rg_kept(!rg_arena_failed(look->bridge->scratch), err);
 	if (r == ROGER_OK)
-		r = rg_triggers_put_aside(&look->bridge->triggers, taken, err);
-	return r == ROGER_OK ? rg_crossing_put(crossing->reply, &item, err) : r;
+		rg_crossing_put(look->reply, &item);
+	return r;
 }
 
 /* Find the target.  A name never seen is reported once for a file, not at every look. */
@@ -302,13 +295,13 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, int64_
 	struct rg_crossing_target target;
 	struct rg_rolepieces pieces;
 	struct roger_str text = { "", 0 };
-	int64_t offset = 0, before;
+	int64_t before, offset;
 	bool too_long;
 	int r;
 
 	r = read_text(taken, file, size, *final, arena, &too_long, &text, err);
 	if (r == ROGER_OK && too_long)
-		return put_aside(look, &crossing, taken, err);
+		return put_aside(look, taken, err);
 	if (r == ROGER_OK && rg_bridge_is_rewritten(look->bridge, taken, text)) {
 		rg_bridge_forget_text(look->bridge, taken);
 		r = rg_triggers_restart(&look->bridge->triggers, taken, &look->roger->ids, err);
@@ -321,10 +314,10 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, int64_
 		r = rg_roleline_split(text, crossing.arena, &pieces, err);
 	if (r == ROGER_OK)
 		r = find_target(look, &crossing, taken, &target, err);
-	if (r == ROGER_OK) {
-		offset = add_pieces(&crossing, &target, &pieces, text, taken->offset, final);
-		r = rg_crossing_store(&crossing, err);
-	}
+	if (r < 0)
+		return r;
+	offset = add_pieces(&crossing, &target, &pieces, text, before, final);
+	r = rg_crossing_store(&crossing, err);
 	if (r == ROGER_OK)
 		r = finish_file(look, &crossing, taken, pieces.mark, offset, *final, err);
 	if (r == ROGER_OK && *final)
@@ -552,7 +545,8 @@ static int tell_failure(struct look *look, int code, const struct roger_err *why
 
 	if (look->reply->crossings.count) {
 		look->reply->failure = -code;
-		return rg_crossing_put(look->reply, &item, err);
+		rg_crossing_put(look->reply, &item);
+		return ROGER_OK;
 	}
 	if (err)
 		*err = *why;

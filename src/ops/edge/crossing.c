@@ -12,16 +12,18 @@ enum { TRIES_MAX = 1000, NOTED_MAX = 100 };
 
 /* ------------------------------------------------------------ arrivals -- */
 
-/* Add an arrival; NULL: memory ran out, which the arena remembers. */
-static struct rg_arrival *push_arrival(struct rg_crossing *crossing,
-				       const struct rg_rolepiece *piece, int64_t place,
-				       struct roger_str to)
+/* Add an arrival that is refused for this reason; NULL: it is to be stored. */
+static void push_arrival(struct rg_crossing *crossing, const struct rg_rolepiece *piece,
+			 int64_t place, struct roger_str to, const char *why)
 {
 	struct rg_arrival *arrival =
 		rg_arena_push(crossing->arena, &crossing->items, &crossing->count, sizeof *arrival);
 
 	if (!arrival)
-		return NULL;
+		return;
+	arrival->kind = why ? ROGER_CROSSING_REFUSED : ROGER_CROSSING_TAKEN;
+	arrival->settled = why;
+	arrival->why = why ? rg_arena_text(crossing->arena, "%s", why) : RG_STR("");
 	arrival->piece = piece;
 	arrival->place = place;
 	arrival->from = piece->line.role.length ? rg_crossing_name(rg_names_list(&crossing->known),
@@ -30,23 +32,17 @@ static struct rg_arrival *push_arrival(struct rg_crossing *crossing,
 	arrival->to = to;
 	if (!crossing->unnumbered && piece->line.number <= RG_SEQ_MAX)
 		arrival->number = piece->line.number;
-	return arrival;
 }
 
 void rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_target *target,
 			const struct rg_rolepiece *piece, int64_t place, const char *why)
 {
-	struct rg_arrival *arrival = push_arrival(crossing, piece, place, target->shown);
-
-	if (!arrival)
-		return;
-	arrival->kind = ROGER_CROSSING_REFUSED;
-	arrival->settled = true;
-	arrival->why = rg_arena_text(crossing->arena, "%s", why);
+	push_arrival(crossing, piece, place, target->shown, why);
 }
 
-/* Say why a message cannot be taken in, whoever it is for; "": it can. */
-static void judge_message(const struct rg_crossing *crossing, const struct rg_rolepiece *piece,
+/* Say why a message cannot be taken in; "": it can. */
+static void judge_message(const struct rg_crossing *crossing,
+			  const struct rg_crossing_target *target, const struct rg_rolepiece *piece,
 			  struct roger_str from, char why[500])
 {
 	const struct rg_config *config = crossing->roger->workspace->config;
@@ -63,6 +59,8 @@ static void judge_message(const struct rg_crossing *crossing, const struct rg_ro
 		snprintf(why, 500, "expected a number up to %lld", (long long)RG_EDGE_SEQ_MAX);
 	else if (rg_message_check_content(piece->line.text, config->content_chars_max, &err) < 0)
 		snprintf(why, 500, "%s", err.message);
+	else
+		snprintf(why, 500, "%.*s", RG_STR_ARGS(target->refused));
 }
 
 static bool goes_to(const struct rg_crossing *crossing, const struct rg_rolepiece *piece,
@@ -80,27 +78,22 @@ static void add_message(struct rg_crossing *crossing, const struct rg_crossing_t
 			const struct rg_rolepiece *piece, int64_t place)
 {
 	struct roger_str from = rg_crossing_name(rg_names_list(&crossing->known), piece->line.role);
-	struct rg_arrival *arrival;
+	struct roger_str to;
 	size_t i, count = 0;
 	char why[500];
 
-	judge_message(crossing, piece, from, why);
-	if (!*why && target->refused.length)
-		snprintf(why, sizeof why, "%.*s", RG_STR_ARGS(target->refused));
+	judge_message(crossing, target, piece, from, why);
 	for (i = 0; i < target->names.count && !*why; i++) {
-		if (target->group && rg_str_equal(target->names.items[i], from))
+		to = target->names.items[i];
+		if (target->group && rg_str_equal(to, from))
 			continue;
 		count++;
-		if (crossing->several && goes_to(crossing, piece, target->names.items[i]))
-			continue;
-		arrival = push_arrival(crossing, piece, place, target->names.items[i]);
-		if (arrival)
-			arrival->kind = ROGER_CROSSING_TAKEN;
+		if (!crossing->several || !goes_to(crossing, piece, to))
+			push_arrival(crossing, piece, place, to, NULL);
 	}
-	if (!*why && !count)
-		snprintf(why, sizeof why, "nobody but the sender is known here yet");
-	if (*why)
-		rg_crossing_refuse(crossing, target, piece, place, why);
+	if (!count)
+		rg_crossing_refuse(crossing, target, piece, place,
+				   *why ? why : "nobody but the sender is known here yet");
 }
 
 void rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_target *target,
@@ -124,9 +117,12 @@ void rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_targ
 
 /* ------------------------------------------------------------- storing -- */
 
+/* Make the message.  Its key is the place in the text that came in, and the recipient. */
 static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival, int64_t now_ms,
 			struct roger_err *err)
 {
+	int r;
+
 	rg_assert(arrival->to.length > 0);
 	arrival->message = (struct roger_message){
 		.issue = crossing->issue.length ? crossing->issue : RG_STR("general"),
@@ -138,16 +134,13 @@ static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival
 		.created_at_ms = now_ms,
 		.via = rg_str(crossing->via),
 	};
-	/* The place in the text that came in, and the recipient, identify a message. */
 	if (crossing->id.length)
 		arrival->message.key =
 			rg_arena_text(crossing->arena, "%s:%.*s.%lld:%.*s", crossing->via,
 				      RG_STR_ARGS(crossing->id), (long long)arrival->place,
 				      RG_STR_ARGS(arrival->to));
-	return rg_arena_failed(crossing->arena)
-		       ? rg_fail_memory(err)
-		       : rg_op_new_id(crossing->roger, now_ms, crossing->arena,
-				      &arrival->message.id, err);
+	r = rg_op_new_id(crossing->roger, now_ms, crossing->arena, &arrival->message.id, err);
+	return r < 0 ? r : rg_kept(!rg_arena_failed(crossing->arena), err);
 }
 
 static bool is_full(const struct rg_crossing *crossing, struct roger_str to)
@@ -194,12 +187,11 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 		break;
 	}
 	arrival->kind = ROGER_CROSSING_STALE;
-	arrival->why =
-		rg_arena_text(crossing->arena,
-			      "not above #%lld, the last one there: a copy, or the sender "
-			      "began anew (then `roger agents session new`); `roger bridge "
-			      "ingest --unnumbered` lets it in",
-			      (long long)rg_sequence_seen(marks, arrival->to, arrival->from));
+	arrival->why = rg_arena_text(
+		crossing->arena,
+		"not above #%lld, the last one there: a copy, or the sender began anew (then "
+		"`roger agents session new`); `roger bridge ingest --unnumbered` lets it in",
+		(long long)rg_sequence_seen(marks, arrival->to, arrival->from));
 	return ROGER_OK;
 }
 
@@ -394,13 +386,10 @@ static int store_some(struct rg_crossing *crossing, struct rg_arrival *from, str
 int rg_crossing_store(struct rg_crossing *crossing, struct roger_err *err)
 {
 	struct rg_arrival *from = crossing->items, *end, *to, *arrival;
-	int r = ROGER_OK;
+	int r = rg_kept(!rg_arena_failed(crossing->arena), err);
 
-	/* Nothing is stored of what may lack a part. */
-	if (rg_arena_failed(crossing->arena))
-		return rg_fail_memory(err);
-	if (crossing->count == 0)
-		return ROGER_OK;
+	if (r < 0 || crossing->count == 0)
+		return r;
 	end = from + crossing->count;
 	for (arrival = from; crossing->again && arrival < end && r == ROGER_OK; arrival++)
 		if (!arrival->settled)
@@ -414,32 +403,23 @@ int rg_crossing_store(struct rg_crossing *crossing, struct roger_err *err)
 
 /* ------------------------------------------------------------- telling -- */
 
-/* Make a text of a file name, which may be any bytes; false: out of memory. */
-static bool keep_valid(struct rg_arena *arena, struct roger_str *text)
+/* Make a text of a file name, which may be any bytes. */
+static struct roger_str make_valid(struct rg_arena *arena, struct roger_str text)
 {
+	struct rg_buf valid = { .maximum = SIZE_MAX };
 	size_t at, step, chars;
 	uint32_t c;
-	char *copy;
 
-	if (rg_utf8_count(*text, &chars))
-		return true;
-	copy = rg_arena_get(arena, text->length + 1);
-	if (!copy)
-		return false;
-	memcpy(copy, text->data, text->length);
-	for (at = 0; at < text->length; at += step) {
-		step = rg_utf8_next(copy + at, text->length - at, &c);
-		if (step)
-			continue;
-		copy[at] = '?';
-		step = 1;
+	if (rg_utf8_count(text, &chars))
+		return text;
+	for (at = 0; at < text.length; at += step ? step : 1) {
+		step = rg_utf8_next(text.data + at, text.length - at, &c);
+		rg_buf_add(&valid, step ? text.data + at : "?", step ? step : 1);
 	}
-	text->data = copy;
-	return true;
+	return rg_arena_take(arena, &valid);
 }
 
-int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossing *item,
-		    struct roger_err *err)
+void rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossing *item)
 {
 	int64_t *const counts[] = { [ROGER_CROSSING_TAKEN] = &reply->taken,
 				    [ROGER_CROSSING_KNOWN] = &reply->known,
@@ -450,18 +430,17 @@ int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossin
 				    [ROGER_CROSSING_TROUBLE] = &reply->trouble };
 	struct roger_crossing kept = *item;
 
-	if (!keep_valid(reply->memory, &kept.file) || !keep_valid(reply->memory, &kept.to) ||
-	    !keep_valid(reply->memory, &kept.why) || !keep_valid(reply->memory, &kept.kept) ||
-	    !rg_record_keep(&rg_crossing_record, &kept, reply->memory) ||
-	    !rg_arena_append(reply->memory, &reply->crossings.items, &reply->crossings.count, &kept,
-			     sizeof kept))
-		return rg_fail_memory(err);
-	(*counts[item->kind])++;
-	return ROGER_OK;
+	kept.file = make_valid(reply->memory, item->file);
+	kept.to = make_valid(reply->memory, item->to);
+	kept.why = make_valid(reply->memory, item->why);
+	kept.kept = make_valid(reply->memory, item->kept);
+	if (rg_record_keep(&rg_crossing_record, &kept, reply->memory) &&
+	    rg_arena_append(reply->memory, &reply->crossings.items, &reply->crossings.count, &kept,
+			    sizeof kept))
+		(*counts[item->kind])++;
 }
 
-int rg_crossing_tell(struct rg_crossing *crossing, const struct rg_arrival *arrival,
-		     struct roger_str kept, struct roger_err *err)
+void rg_crossing_tell(struct rg_crossing *crossing, const struct rg_arrival *arrival)
 {
 	const struct roger_crossing item = {
 		.kind = arrival->kind,
@@ -474,10 +453,10 @@ int rg_crossing_tell(struct rg_crossing *crossing, const struct rg_arrival *arri
 			      ? arrival->message.id
 			      : RG_STR(""),
 		.why = arrival->why,
-		.kept = kept,
+		.kept = arrival->kept,
 	};
 
-	return rg_crossing_put(crossing->reply, &item, err);
+	rg_crossing_put(crossing->reply, &item);
 }
 
 static void note_one(struct roger *roger, const struct roger_op *op,

@@ -5,6 +5,9 @@
  * messages; each is an arrival for each of its recipients.  Those above the
  * last number that the recipient has of the sender are stored, in one commit;
  * the others are skipped.  Everything is told, nothing vanishes.
+ *
+ * Arrivals live in the crossing's arena, which remembers that memory ran out, as the reply's does
+ * of what is told: so only storing fails for want of it.
  */
 #ifndef RG_CROSSING_H
 #define RG_CROSSING_H
@@ -23,6 +26,7 @@ struct rg_arrival {
 	int kind; /* enum roger_crossing_kind; STALE and TAKEN may change as long as not settled */
 	bool settled;
 	struct roger_str why;
+	struct roger_str kept; /* where the text of a skipped one is now; "": nowhere */
 	struct roger_message message;
 };
 
@@ -84,7 +88,7 @@ struct rg_crossing_target {
 RG_CHECKED int rg_crossing_target(struct rg_crossing *crossing, struct roger_str name,
 				  struct rg_crossing_target *ret_target, struct roger_err *err);
 
-/* One more piece of what came in; if memory runs out, it is not stored. */
+/* One more piece of what came in. */
 void rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_target *target,
 		     const struct rg_rolepiece *piece, int64_t place);
 void rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_target *target,
@@ -93,13 +97,11 @@ void rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_t
 /* Store what may be stored: everything is settled then. */
 RG_CHECKED int rg_crossing_store(struct rg_crossing *crossing, struct roger_err *err);
 
-/* Tell of one arrival; kept: where its text is now. */
-RG_CHECKED int rg_crossing_tell(struct rg_crossing *crossing, const struct rg_arrival *arrival,
-				struct roger_str kept, struct roger_err *err);
+/* Tell of one arrival. */
+void rg_crossing_tell(struct rg_crossing *crossing, const struct rg_arrival *arrival);
 
 /* Add to a reply, and to its figures. */
-RG_CHECKED int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossing *item,
-			       struct roger_err *err);
+void rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossing *item);
 
 /* What was skipped, in the activity log; what cannot be written there is noticed only. */
 void rg_crossing_note(struct roger *roger, const struct roger_op *op,

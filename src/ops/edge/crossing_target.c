@@ -130,8 +130,9 @@ static struct roger_str decode_stem(struct roger_str stem, struct rg_arena *aren
 		}
 		length++;
 	}
-	stem = (struct roger_str){ name, length };
-	return rg_name_valid(stem) ? rg_arena_text(arena, "%.*s", RG_STR_ARGS(stem)) : RG_STR("");
+	if (!rg_name_valid((struct roger_str){ name, length }))
+		return RG_STR("");
+	return rg_arena_text(arena, "%.*s", (int)length, name);
 }
 
 /* ------------------------------------------------------------- targets -- */
@@ -144,55 +145,43 @@ static void note_unknown(struct rg_crossing *crossing, struct roger_str name,
 	const struct roger_str near = rg_nearest_of(rg_names_list(&crossing->known), name);
 
 	if (crossing->roger->workspace->config->recipients == RG_RECIPIENTS_STRICT)
-		target->refused = rg_arena_text(
-			crossing->arena,
-			"'%.*s' has never been seen here (recipients: strict)" RG_MEANT,
-			RG_STR_ARGS(name), RG_MEANT_ARGS(near));
+		target->refused = rg_arena_text(crossing->arena,
+						"'%.*s' has never been seen here (recipients: "
+						"strict)" RG_MEANT,
+						RG_STR_ARGS(name), RG_MEANT_ARGS(near));
 	else
 		rg_arena_note(reply->memory, &reply->notes,
 			      "'%.*s' has never been seen here" RG_MEANT, RG_STR_ARGS(name),
 			      RG_MEANT_ARGS(near));
 }
 
-/* Find who gets the agent's mail: itself or its successor; *ret_name "": it retired without one. */
-static int find_heir(struct rg_crossing *crossing, struct roger_str name,
-		     struct rg_crossing_target *target, struct roger_str *ret_name,
-		     struct roger_err *err)
+/* The target is one agent.  Its successor gets its mail if it retired, or nobody. */
+static int find_agent(struct rg_crossing *crossing, struct roger_str name,
+		      struct rg_crossing_target *target, struct roger_err *err)
 {
-	struct roger_retired_list list;
-	struct roger_str why;
-	int r = rg_engine_retired(crossing->roger->engine, crossing->arena, &list, err);
-
-	if (r < 0)
-		return r;
-	*ret_name = rg_retired_heir(&list, name);
-	if (ret_name->length)
-		return ROGER_OK;
-	why = rg_agents_why_retired(rg_retired_find(&list, name), crossing->arena);
-	target->refused =
-		rg_arena_text(crossing->arena, "'%.*s' %.*s", RG_STR_ARGS(name), RG_STR_ARGS(why));
-	return ROGER_OK;
-}
-
-static int one_agent(struct rg_crossing *crossing, struct roger_str name,
-		     struct rg_crossing_target *target, struct roger_err *err)
-{
-	struct roger_str *place = rg_arena_get(crossing->arena, sizeof *place);
+	struct rg_arena *arena = crossing->arena;
+	struct roger_retired_list retired;
+	struct roger_str heir, why;
 	int r;
 
-	if (!place)
-		return rg_fail_memory(err);
 	if (rg_config_is_roger(name)) {
 		target->refused = RG_STR("roger itself reads no mail; name an agent");
 		return ROGER_OK;
 	}
-	r = find_heir(crossing, name, target, place, err);
-	if (r < 0 || !place->length)
+	r = rg_engine_retired(crossing->roger->engine, arena, &retired, err);
+	if (r < 0)
 		return r;
-	target->names = (struct roger_strs){ place, 1 };
-	target->shown = *place;
-	if (!rg_names_have(&crossing->known, *place))
-		note_unknown(crossing, *place, target);
+	heir = rg_retired_heir(&retired, name);
+	if (!heir.length) {
+		why = rg_agents_why_retired(rg_retired_find(&retired, name), arena);
+		target->refused =
+			rg_arena_text(arena, "'%.*s' %.*s", RG_STR_ARGS(name), RG_STR_ARGS(why));
+		return ROGER_OK;
+	}
+	target->shown = heir;
+	rg_arena_note(arena, &target->names, "%.*s", RG_STR_ARGS(heir));
+	if (!rg_names_have(&crossing->known, heir))
+		note_unknown(crossing, heir, target);
 	return ROGER_OK;
 }
 
@@ -213,30 +202,24 @@ static int find_several(struct rg_crossing *crossing, struct roger_str name,
 int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,
 		       struct rg_crossing_target *ret_target, struct roger_err *err)
 {
-	const struct roger_str group =
-		rg_crossing_group_of(crossing->roger->workspace->config, written);
-	struct rg_crossing_target target = { .shown = written };
+	struct roger_str group = rg_crossing_group_of(crossing->roger->workspace->config, written);
 	struct roger_str name = owner_of(rg_names_list(&crossing->known), written);
 	int r = ROGER_OK;
 
+	*ret_target = (struct rg_crossing_target){ .shown = written };
 	if (group.length)
 		return find_several(crossing, group, ret_target, err);
 	if (!name.length && is_alike(written, RG_STR("workers"))) {
-		target.refused = RG_STR("no group 'workers' is configured; name its agents under "
-					"groups: in config.yaml");
-		*ret_target = target;
+		ret_target->refused = RG_STR("no group 'workers' is configured; name its agents "
+					     "under groups: in config.yaml");
 		return ROGER_OK;
 	}
 	if (!name.length)
 		name = decode_stem(written, crossing->arena);
 	if (name.length)
-		r = one_agent(crossing, name, &target, err);
+		r = find_agent(crossing, name, ret_target, err);
 	else
-		target.refused = RG_STR("this is no name of an agent: letters, digits and . _ -, "
-					"others as %XX");
-	if (r == ROGER_OK)
-		r = rg_kept(!rg_arena_failed(crossing->arena), err);
-	if (r == ROGER_OK)
-		*ret_target = target;
-	return r;
+		ret_target->refused = RG_STR("this is no name of an agent: letters, digits and "
+					     ". _ -, others as %XX");
+	return r < 0 ? r : rg_kept(!rg_arena_failed(crossing->arena), err);
 }

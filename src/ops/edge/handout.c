@@ -30,19 +30,14 @@ struct handout {
 /* ---------------------------------------------------------------- text -- */
 
 /* Turn a name into a role, which has letters, digits, '-' and '_' only. */
-static int role_of(struct roger_str name, struct rg_arena *arena, struct roger_str *ret,
-		   struct roger_err *err)
+static struct roger_str role_of(struct roger_str name, struct rg_arena *arena)
 {
-	char *role;
-	size_t i;
+	struct roger_str role = rg_arena_text(arena, "%.*s", RG_STR_ARGS(name));
+	char *at = (char *)(uintptr_t)role.data;
 
-	if (!rg_arena_copy(arena, name, ret))
-		return rg_fail_memory(err);
-	role = (char *)(uintptr_t)ret->data;
-	for (i = 0; i < name.length; i++)
-		if (strchr(".:@/", role[i]))
-			role[i] = '_';
-	return ROGER_OK;
+	while ((at = strpbrk(at, ".:@/")))
+		*at = '_';
+	return role;
 }
 
 static int print_messages(const struct handout *handout, const struct roger_message_list *messages,
@@ -50,16 +45,14 @@ static int print_messages(const struct handout *handout, const struct roger_mess
 {
 	struct rg_roleline line;
 	size_t i;
-	int r = ROGER_OK;
 
-	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
+	for (i = 0; i < messages->count; i++) {
 		line.number = messages->items[i].seq;
 		line.text = messages->items[i].content;
-		r = role_of(messages->items[i].from, handout->arena, &line.role, err);
-		if (r == ROGER_OK)
-			rg_roleline_print(&line, out);
+		line.role = role_of(messages->items[i].from, handout->arena);
+		rg_roleline_print(&line, out);
 	}
-	return r == ROGER_OK && out->failed ? rg_fail_memory(err) : r;
+	return rg_kept(!out->failed && !rg_arena_failed(handout->arena), err);
 }
 
 /* -------------------------------------------------------------- file -- */
@@ -150,8 +143,7 @@ static int find_messages(const struct handout *handout, const struct rg_query *q
 	return rg_engine_find(handout->roger->engine, query, handout->arena, ret_messages, err);
 }
 
-static int tell_written(const struct handout *handout, const struct roger_message *message,
-			struct roger_err *err)
+static void tell_written(const struct handout *handout, const struct roger_message *message)
 {
 	const struct roger_crossing item = { .kind = ROGER_CROSSING_WRITTEN,
 					     .file = rg_str(handout->file_name),
@@ -160,7 +152,7 @@ static int tell_written(const struct handout *handout, const struct roger_messag
 					     .seq = message->seq,
 					     .id = message->id };
 
-	return rg_crossing_put(handout->reply, &item, err);
+	rg_crossing_put(handout->reply, &item);
 }
 
 /* Is it still to be written to the file? */
@@ -219,7 +211,7 @@ static int mark_handed(const struct handout *handout, const struct roger_message
 		r = rg_engine_commit(handout->roger->engine, &outcome, err);
 	for (i = 0; i < messages->count && r == ROGER_OK; i++)
 		if (is_fresh(&messages->items[i]))
-			r = tell_written(handout, &messages->items[i], err);
+			tell_written(handout, &messages->items[i]);
 	return r;
 }
 

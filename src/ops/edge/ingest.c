@@ -16,7 +16,7 @@ static int add_target(struct rg_crossing *crossing, struct roger_str name,
 	if (r == ROGER_OK && target.refused.length)
 		r = rg_fail_member(err, ROGER_EREFUSED, "to", "to: %.*s",
 				   RG_STR_ARGS(target.refused));
-	for (i = 0; r == ROGER_OK && i < pieces->count; i++)
+	for (i = 0; i < pieces->count && r == ROGER_OK; i++)
 		rg_crossing_add(crossing, &target, &pieces->items[i],
 				pieces->items[i].raw.data - text.data);
 	return r;
@@ -70,7 +70,7 @@ int rg_verb_ingest(struct roger *roger, const struct roger_ingest_request *reque
 	if (r == ROGER_OK)
 		r = rg_crossing_store(&crossing, err);
 	for (i = 0; i < crossing.count && r == ROGER_OK; i++)
-		r = rg_crossing_tell(&crossing, &crossing.items[i], RG_STR(""), err);
+		rg_crossing_tell(&crossing, &crossing.items[i]);
 	if (r == ROGER_OK)
 		rg_crossing_note(roger, &rg_op_ingest, crossing.reply);
 	return r;
