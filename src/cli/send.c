@@ -470,8 +470,7 @@ static int send_lines(struct batch *batch, struct roger_err *err)
 			r = read_more(batch, &more, err);
 		rest = rg_buf_str(&batch->input);
 		while (r == ROGER_OK && rg_str_next_line(&rest, &line)) {
-			/* A line that goes on in what is read next; the last one may lack its end.
-			 */
+			/* Keep a line that has no end yet, unless no more input will come. */
 			if (more && rest.data == line.data + line.length) {
 				rest = line;
 				break;

@@ -314,9 +314,9 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 				  : note_known(carrying, BEGUN, attempt->id, err);
 }
 
-/* Copy what a line tells of an attempt whose sender waits.  Its entries so far say whether that is
- * new; a reading after the deadline is a timeout first, if its sender died before it could say so.
- */
+/* Copy to the send log what a line of the journal says of an attempt whose sender waits, unless the
+ * log has it.  If the message was read after the deadline, and the sender died before it could
+ * record a timeout, record the timeout first. */
 static int carry_waited(struct carrying *carrying, const struct roger_message *message,
 			enum rg_sendlog_told told, struct roger_attempt *attempt,
 			struct rg_arena *arena, struct roger_err *err)

@@ -78,8 +78,8 @@ RG_CHECKED int rg_sendlog_letter(const struct roger_attempt *last, int64_t attem
 				 struct rg_arena *arena, struct roger_dead_letter *ret_letter,
 				 struct roger_err *err);
 
-/* What a line of a message tells of its attempt, and when that was; time 0: it is not known, since
- * the line begins another attempt of a stored message. */
+/* What a line of a message says of its attempt, and the time of that.  The time is 0 if the line
+ * begins another attempt of a stored message, since no line records when that began. */
 enum rg_sendlog_told {
 	RG_TOLD_NOTHING,
 	RG_TOLD_BEGUN,	   /* its sender waits for it to be read */

@@ -139,7 +139,7 @@ static int mark_altered(const struct roger_op *op, struct roger *roger, void *re
 	return r;
 }
 
-/* Call the verb's function.  A reply in which texts are missing for want of memory is none. */
+/* Call the verb's function; fail if memory ran out while it wrote the reply. */
 static int call_verb(const struct roger_op *op, struct roger *roger, const void *request,
 		     void *reply, struct roger_err *err)
 {

@@ -2,7 +2,7 @@
 
 bool rg_reading_got(struct rg_reading *reading, int r)
 {
-	/* What a later one printed into err is told with its own code. */
+	/* A later failure has replaced the message in err, so its code replaces the first one. */
 	if (r < 0)
 		reading->r = r;
 	return reading->r == ROGER_OK;

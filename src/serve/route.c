@@ -569,7 +569,7 @@ struct target {
 	const struct path *path;
 	bool api;			 /* below "/v1/" */
 	const char *rest;		 /* what follows there */
-	const struct roger_op *verb;	 /* NULL: there is none of that name */
+	const struct roger_op *verb;	 /* NULL: no verb has that name */
 	const struct roger_field *place; /* its member that is the rest; NULL: none */
 };
 
@@ -617,8 +617,8 @@ static struct serve_door *find_door(struct serve_door *door, struct evhttp_reque
 	return door;
 }
 
-/* Find who asks, if that matters, and whether the method and the right are enough; false: the
- * request was refused. */
+/* Identify the caller, unless anybody may ask, and check the method and the caller's right.  False:
+ * the request was refused. */
 static bool may_pass(const struct serve_door *door, struct evhttp_request *request,
 		     const struct target *target, struct serve_caller *ret)
 {

@@ -6,8 +6,8 @@
  * last number that the recipient has of the sender are stored, in one commit;
  * the others are skipped.  Everything is told, nothing vanishes.
  *
- * Arrivals live in the crossing's arena, which remembers that memory ran out, as the reply's does
- * of what is told: so only storing fails for want of it.
+ * Arrivals are kept in the crossing's arena, and what is told of them in the reply's.  Both arenas
+ * remember if memory ran out, so a function that fills only them returns nothing.
  */
 #ifndef RG_CROSSING_H
 #define RG_CROSSING_H
@@ -70,7 +70,7 @@ bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str n
 /* Is stem, without .txt, how the trigger file of name is called?  Without regard to case. */
 bool rg_crossing_is_file_of(struct roger_str name, struct roger_str stem);
 
-/* The group, or all, whose file has this stem; "": there is none. */
+/* The group whose trigger file has this name without .txt, or "all"; "": no group has it. */
 struct roger_str rg_crossing_group_of(const struct rg_config *config, struct roger_str stem);
 
 /* Is it the file of an agent that only knows files?  What roger writes into it is that agent's. */

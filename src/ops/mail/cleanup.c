@@ -4,7 +4,7 @@
 
 #include "facts/message_cleanup.h"
 
-/* Issues are cleaned one by one, in pieces of so many messages; each piece is one commit. */
+/* Each issue is cleaned by itself, PIECE messages in each commit. */
 enum { PIECE = 256, HISTORY_MAX = 1000 };
 
 /* A requested 0 means the configured value; a negative one means off. */
