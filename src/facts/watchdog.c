@@ -404,7 +404,7 @@ struct roger_str rg_run_instant(int64_t ms, struct rg_arena *arena)
 	char text[INSTANT_BYTES];
 
 	rg_clock_print_utc(ms, text);
-	return rg_arena_text(arena, "%s", text);
+	return rg_arena_str(arena, rg_str(text));
 }
 
 /* The time to record: now, but never before anything that the run holds, so that a clock that was

@@ -660,7 +660,7 @@ int rg_config_read(struct rg_config *config, struct roger_str text, const char *
 		return rg_fail_memory(err);
 	if (r != ROGER_EDATA)
 		return r;
-	/* It is no YAML. */
+	/* It is not YAML. */
 	if (err)
 		err->code = ROGER_ECONFIG;
 	return ROGER_ECONFIG;

@@ -230,8 +230,8 @@ static int add_token(struct serve_tokens *tokens, struct rg_stored_token what,
 	rg_sha256_hex(rg_str(secret), hash);
 	what.created_at_ms = rg_clock_ms();
 	what.expires_at_ms += what.created_at_ms + (what.expires_at_ms ? 0 : usual_ms[what.kind]);
-	what.name = rg_arena_text(tokens->arena, "%.*s", RG_STR_ARGS(what.name));
-	what.sha256 = rg_arena_text(tokens->arena, "%s", hash);
+	what.name = rg_arena_str(tokens->arena, what.name);
+	what.sha256 = rg_arena_str(tokens->arena, rg_str(hash));
 	what.workspace = rg_str(tokens->workspace);
 	(void)!rg_arena_append(tokens->arena, &tokens->items, &tokens->count, &what, sizeof what);
 	return rg_kept(!rg_arena_failed(tokens->arena), err);
@@ -369,9 +369,9 @@ static void show_token(const struct serve_tokens *tokens, const struct rg_stored
 				  .created_at_ms = token->created_at_ms,
 				  .expires_at_ms = token->expires_at_ms };
 
-	shown.name = rg_arena_text(reply->memory, "%.*s", RG_STR_ARGS(token->name));
-	shown.sha256 = rg_arena_text(reply->memory, "%.*s", RG_STR_ARGS(token->sha256));
-	shown.secret = rg_arena_text(reply->memory, "%s", secret);
+	shown.name = rg_arena_str(reply->memory, token->name);
+	shown.sha256 = rg_arena_str(reply->memory, token->sha256);
+	shown.secret = rg_arena_str(reply->memory, rg_str(secret));
 	(void)!rg_arena_append(reply->memory, &reply->tokens.items, &reply->tokens.count, &shown,
 			       sizeof shown);
 }
@@ -441,7 +441,7 @@ static int show_uses(const char *workspace, struct rg_token_reply *reply, struct
 		if (!use)
 			continue;
 		token->used_at_ms = use->at_ms;
-		token->used_from = rg_arena_text(reply->memory, "%.*s", RG_STR_ARGS(use->from));
+		token->used_from = rg_arena_str(reply->memory, use->from);
 	}
 	serve_uses_free(uses);
 	return rg_kept(known && !rg_arena_failed(reply->memory), err);

@@ -23,7 +23,7 @@ static void push_arrival(struct rg_crossing *crossing, const struct rg_rolepiece
 		return;
 	arrival->kind = why ? ROGER_CROSSING_REFUSED : ROGER_CROSSING_TAKEN;
 	arrival->settled = why;
-	arrival->why = why ? rg_arena_text(crossing->arena, "%s", why) : RG_STR("");
+	arrival->why = why ? rg_arena_str(crossing->arena, rg_str(why)) : RG_STR("");
 	arrival->piece = piece;
 	arrival->place = place;
 	arrival->from = piece->line.role.length ? rg_crossing_name(rg_names_list(&crossing->known),

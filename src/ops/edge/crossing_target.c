@@ -132,7 +132,7 @@ static struct roger_str decode_stem(struct roger_str stem, struct rg_arena *aren
 	}
 	if (!rg_name_valid((struct roger_str){ name, length }))
 		return RG_STR("");
-	return rg_arena_text(arena, "%.*s", (int)length, name);
+	return rg_arena_str(arena, (struct roger_str){ name, length });
 }
 
 /* ------------------------------------------------------------- targets -- */

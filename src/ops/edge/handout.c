@@ -32,7 +32,7 @@ struct handout {
 /* Turn a name into a role, which has letters, digits, '-' and '_' only. */
 static struct roger_str role_of(struct roger_str name, struct rg_arena *arena)
 {
-	struct roger_str role = rg_arena_text(arena, "%.*s", RG_STR_ARGS(name));
+	struct roger_str role = rg_arena_str(arena, name);
 	char *at = (char *)(uintptr_t)role.data;
 
 	while ((at = strpbrk(at, ".:@/")))

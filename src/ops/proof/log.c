@@ -85,7 +85,7 @@ static int claim_entry(const struct roger *roger, struct rg_arena *arena,
 		rg_buf_add_str(&details, entry->details);
 	else
 		add_agent(entry->details, roger->caller.name, &details);
-	entry->timestamp = rg_arena_text(arena, "%s", now);
+	entry->timestamp = rg_arena_str(arena, rg_str(now));
 	entry->details = rg_arena_take(arena, &details);
 	return ROGER_OK;
 }
@@ -107,7 +107,7 @@ static int compose_entry(const struct roger_log_request *request, struct rg_aren
 				      "at: expected an instant from 1970 to 9999");
 	entry->at_ms = request->at_ms ? request->at_ms : rg_clock_ms();
 	rg_clock_print_utc(entry->at_ms, timestamp);
-	entry->timestamp = rg_arena_text(arena, "%s", timestamp);
+	entry->timestamp = rg_arena_str(arena, rg_str(timestamp));
 	entry->task = request->task;
 	entry->type = request->type;
 	entry->status = request->status ? request->status : ROGER_SUCCESS;

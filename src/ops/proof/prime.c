@@ -138,6 +138,6 @@ int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request
 	if (count > DUTIES_MAX)
 		reply->duties.count = DUTIES_MAX;
 	reply->more_duties = (int64_t)(count - reply->duties.count);
-	reply->workspace = rg_arena_text(reply->memory, "%s", roger->workspace->root);
+	reply->workspace = rg_arena_str(reply->memory, rg_str(roger->workspace->root));
 	return priming.duties.reading.r;
 }

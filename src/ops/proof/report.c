@@ -59,7 +59,7 @@ static struct roger_agent_figures *figures_of(struct counting *counting, struct 
 				sizeof *figures);
 	if (!figures)
 		return &counting->nobody;
-	figures->name = rg_arena_text(counting->arena, "%.*s", RG_STR_ARGS(name));
+	figures->name = rg_arena_str(counting->arena, name);
 	*place = (int64_t)counting->agents.count;
 	return figures;
 }

@@ -357,7 +357,6 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 	reply->damaged = checking.findings.damaged;
 	reply->findings =
 		(struct roger_finding_list){ checking.findings.items, checking.findings.count };
-	reply->sealed_by =
-		rg_arena_text(reply->memory, "%.*s", RG_STR_ARGS(checking.seal.public_key));
+	reply->sealed_by = rg_arena_str(reply->memory, checking.seal.public_key);
 	return checking.findings.failed ? rg_fail_memory(err) : checking.reading.r;
 }

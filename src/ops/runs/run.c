@@ -180,7 +180,7 @@ static int read_file(const struct watch *watch, struct roger_run_step_request *s
 	bool found = false;
 	int r;
 
-	path = rg_arena_text(watch->arena, "%.*s", RG_STR_ARGS(watch->request->result_file));
+	path = rg_arena_str(watch->arena, watch->request->result_file);
 	r = rg_file_read_first(path.data, chars * 4 + 4096, &text, &facts, &found, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);

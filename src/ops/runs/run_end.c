@@ -94,7 +94,7 @@ static int send_result(struct telling *telling, struct roger_str content, struct
 			   &telling->message_id, &telling->undelivered, err);
 	if (r != ROGER_EREFUSED && r != ROGER_EDATA)
 		return r;
-	telling->undelivered = rg_arena_text(telling->arena, "%s", err->message);
+	telling->undelivered = rg_arena_str(telling->arena, rg_str(err->message));
 	return ROGER_OK;
 }
 

@@ -25,7 +25,7 @@ void rg_run_add_trouble(struct roger_run_trouble_list *list,
 {
 	struct roger_run_trouble kept = *trouble;
 
-	kept.what = rg_arena_text(arena, "%.*s", RG_STR_ARGS(trouble->what));
+	kept.what = rg_arena_str(arena, trouble->what);
 	(void)!rg_arena_append(arena, &list->items, &list->count, &kept, sizeof kept);
 }
 
@@ -569,7 +569,7 @@ void rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_aren
 
 	rg_sha256_hex(trouble->what, sha256);
 	*ret_file = rg_arena_text(arena, RG_RUNS_SHOWN "/%.*s", RG_STR_ARGS(trouble->file));
-	*ret_sha256 = rg_arena_text(arena, "%s", sha256);
+	*ret_sha256 = rg_arena_str(arena, rg_str(sha256));
 }
 
 int rg_verb_runs(struct roger *roger, const struct roger_runs_request *request,

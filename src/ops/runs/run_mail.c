@@ -160,7 +160,7 @@ int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roge
 			       content, arena, ret_id, err);
 	if (r != ROGER_EREFUSED || strcmp(err->member, "result") == 0)
 		return r;
-	why = rg_arena_text(arena, "%s", err->message);
+	why = rg_arena_str(arena, rg_str(err->message));
 	/* Keep it for a person; its key is made of the text, so that each text is kept once. */
 	r = send_about(roger, run, RG_STR(RG_PERSON), ROGER_RESULT, "run-kept", numbers[2], content,
 		       arena, ret_id, err);
@@ -186,7 +186,7 @@ int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger
 	r = send_about(roger, run, to, ROGER_CONTEXT, verb, number, content, arena, ret_id, err);
 	if (r != ROGER_EREFUSED && r != ROGER_EDATA)
 		return r;
-	*ret_untold = rg_arena_text(arena, "%s", err->message);
+	*ret_untold = rg_arena_str(arena, rg_str(err->message));
 	return ROGER_OK;
 }
 
