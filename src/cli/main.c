@@ -42,6 +42,7 @@ bool cli_is_agreed(const char *question)
 
 	cli_term_flush();
 	fprintf(stderr, "%s [y/N] ", question);
+	fflush(stderr);
 	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
@@ -392,8 +393,11 @@ int main(int argc, char **argv)
 {
 	struct sigaction on_bus = { .sa_sigaction = mend_map, .sa_flags = SA_SIGINFO | SA_RESTART };
 	struct cli_run run = { .form = wanted_form(argc, argv), .argv = argv };
+	static char line[4096];
 	int status;
 
+	/* Commands that run side by side on one terminal each write whole lines. */
+	setvbuf(stderr, line, _IOLBF, sizeof line);
 	/* A closed pipe or a file that may not grow is an error of a write, not a death in the
 	 * middle of something. */
 	signal(SIGPIPE, SIG_IGN);

@@ -459,14 +459,17 @@ bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
 	shown_ns = now_ns;
 	cli_progress_words(&work, words);
 	fprintf(stderr, "\r%-*.*s", LINE, LINE, words);
+	fflush(stderr);
 	bar_shown = true;
 	return true;
 }
 
 void cli_progress_end(void)
 {
-	if (bar_shown)
+	if (bar_shown) {
 		fprintf(stderr, "\r%*s\r", LINE, "");
+		fflush(stderr);
+	}
 	bar_shown = false;
 	work_ns = 0;
 }

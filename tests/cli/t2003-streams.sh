@@ -15,6 +15,17 @@ for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- 2>&-' '>&- 2>&-' '<&- >&- 2>&-';
 done
 is "no file holds what is said to people" "$(grep -El 'roger: |note: |made a|session [0-9]|\(dry run' -r .roger --include='*.jsonl' --include='*.json' --include='*.control')" ""
 
+# Each line of an error is one write, so the lines of several commands on one terminal stay whole.
+cat >writes.py <<'END'
+import socket, subprocess, sys
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+subprocess.run(sys.argv[1:], stderr=theirs, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+ours.setblocking(False)
+print(ours.recv(4096).endswith(b"\n"))
+END
+is "an error is one write" "$(python3 writes.py "$ROGER" show nope 2>&1; python3 writes.py "$ROGER" bogus --json 2>&1)" "True
+True"
+
 # Many begin at once in a folder that has nothing yet.
 mkdir fresh
 for i in 1 2 3 4 5 6 7 8; do
