@@ -480,8 +480,10 @@ static bool still_alone(struct rg_engine *engine)
 static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
 {
+	const struct rg_shared *shared;
 	enum rg_verdict maybe;
 	struct rg_head before;
+	uint32_t broken;
 	size_t which = 0;
 	int r;
 
@@ -493,6 +495,10 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	/* New damage is examined first: if only a line was altered, mail continues. */
 	if (r == ROGER_EDATA && rg_engine_examine_damage(engine))
 		return ROGER_OK;
+	shared = rg_store_shared(engine->store);
+	broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
+	if (r == ROGER_EDATA && (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER))
+		return rg_fail(err, ROGER_EIO, 0, "nothing is stored: %s", engine->trouble);
 	if (r < 0)
 		return r;
 	/* The control file was replaced: load the epoch into the new one first. */

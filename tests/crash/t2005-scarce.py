@@ -92,6 +92,11 @@ def main():
                 faults, failed = squeeze(verb, store, kind, amounts, codes, top)
                 tap.result(faults, f"{verb.name}: {what} at {len(amounts)} amounts, {failed} too few")
                 failures += failed
+        # Damage that cannot be recorded is told as that.
+        for verb in [] if lib.SLOW else [verb for verb in lib.verbs(store) if verb.name == "send-behind"]:
+            what, kind, amounts, codes = scarcities[-1]
+            faults, failed = squeeze(verb, store, kind, amounts, codes, top)
+            tap.result(faults, f"{verb.name}: {what} at {len(amounts)} amounts, {failed} too few")
         faults, failed = large_answers(f"{top}/large", memory)
         tap.result(faults, f"large answers at {len(memory)} amounts, {failed} too few")
     tap.result([] if failures else ["nothing was ever scarce"], f"{failures} refusals")
