@@ -215,6 +215,11 @@ int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_files *files,
 	for (i = 0; i < files->count && r == ROGER_OK; i++) {
 		digests[i].sealed = is_measured(RG_MEASURED_SEALED, files->items[i].log);
 		r = digest_one(engine, &files->items[i], NULL, arena, &digests[i], err);
+		/* Another file, or none, has its name by now. */
+		if (r == ROGER_OK && files->items[i].inode && !digests[i].there)
+			r = rg_fail(err, ROGER_ETIMEOUT, 0,
+				    "'%.*s' was replaced while it was read; try again",
+				    RG_STR_ARGS(files->items[i].shown));
 	}
 	*ret_digests = (struct rg_digests){ digests, files->count };
 	return r;

@@ -422,8 +422,8 @@ RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_diges
 
 /*
  * Measure the journals, messages first, at one moment, so that no log tells of a message beyond.
- * rg_engine_digests_of() gives their digests, in this order; a journal that was rewritten or
- * removed since is not `there`.
+ * rg_engine_digests_of() gives their digests, in this order; ROGER_ETIMEOUT: a journal was
+ * rewritten or removed since.
  */
 enum rg_measured {
 	RG_MEASURED_ALL,
@@ -438,7 +438,7 @@ RG_CHECKED int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_file
 				    struct rg_arena *arena, struct rg_digests *ret_digests,
 				    struct roger_err *err);
 
-/* Read bytes of a measured journal; ROGER_EIO: it was replaced. */
+/* Read bytes of a measured journal; ROGER_ETIMEOUT: it was replaced. */
 RG_CHECKED int rg_engine_copy(struct rg_engine *engine, const struct rg_log_file *file,
 			      uint64_t from, char *room, size_t want, size_t *ret_got,
 			      struct roger_err *err);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/str.h"
+#include "ops/op.h"
 
 enum { CROWD = 8, IDS_MAX = 4000 };
 
@@ -479,6 +480,52 @@ static void a_key_is_not_answered_from_a_file_that_was_moved_away(void **state)
 	roger_close(roger);
 }
 
+/* What a seal and a backup are of: a log that is purged after it was measured is neither left out
+ * nor read as it was. */
+static void a_log_that_is_purged_meanwhile_is_not_left_out(void **state)
+{
+	const struct roger_cycle_request next = { .new_ = true };
+	const struct roger_purge_request all = { 0 };
+	struct scene *scene = *state;
+	struct roger *roger = place_open(&scene->place), *other = place_open(&scene->place);
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_cycle_reply cycle;
+	struct roger_purge_reply purge;
+	struct roger_err err = { 0 };
+	struct rg_log_files files;
+	struct rg_digests digests;
+	char room[16];
+	size_t got;
+	int i, r;
+
+	assert_int_equal(place_send(other, "ann", "bob", "i", "text", "t:v:c", NULL), ROGER_OK);
+	assert_int_equal(place_send(other, "amy", "bob", "i", "text", "t:v:c", NULL), ROGER_OK);
+	assert_int_equal(
+		rg_engine_measure(roger->engine, RG_MEASURED_ALL, arena, &files, NULL, &err),
+		ROGER_OK);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(roger_cycle(other, &next, &cycle, &err), ROGER_OK);
+		roger_reply_free(&cycle);
+	}
+	assert_int_equal(roger_purge(other, &all, &purge, &err), ROGER_OK);
+	assert_int_equal(purge.purged, 2);
+	roger_reply_free(&purge);
+
+	/* It is found out by its name, and when it has to be opened again after another one. */
+	assert_int_equal(rg_engine_digests_of(roger->engine, &files, arena, &digests, &err),
+			 ROGER_ETIMEOUT);
+	assert_true(rg_str_ends(rg_str(err.message), "was replaced while it was read; try again"));
+	for (i = 0; i < 3; i++)
+		r = rg_engine_copy(roger->engine,
+				   rg_log_files_find(&files, i % 2 ? RG_STR("send-log/ann.jsonl")
+								   : RG_STR("send-log/amy.jsonl")),
+				   0, room, sizeof room, &got, &err);
+	assert_int_equal(r, ROGER_ETIMEOUT);
+	rg_arena_free(arena);
+	roger_close(other);
+	roger_close(roger);
+}
+
 /* -------------------------------------------------------- handing over -- */
 
 enum { MAIL = 300 };
@@ -716,6 +763,7 @@ int main(void)
 		TEST(a_key_is_sent_once_by_racing_processes),
 		TEST(a_key_is_sent_once_by_racing_threads),
 		TEST(a_key_is_not_answered_from_a_file_that_was_moved_away),
+		TEST(a_log_that_is_purged_meanwhile_is_not_left_out),
 		TEST(receivers_share_no_message),
 		TEST(claimers_share_no_message),
 		TEST(receivers_in_threads_share_no_message),

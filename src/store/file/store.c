@@ -500,7 +500,8 @@ static int log_descriptor(struct file_store *store, const struct rg_log_file *fi
 	    strcmp(open->name, file->name.data) != 0)
 		r = stat_journal(&store->base, &again, &there, err);
 	if (r == ROGER_OK && (!there || open->inode != file->inode))
-		r = rg_fail(err, ROGER_EIO, 0, "'%.*s' was replaced while it was read",
+		r = rg_fail(err, ROGER_ETIMEOUT, 0,
+			    "'%.*s' was replaced while it was read; try again",
 			    RG_STR_ARGS(file->shown));
 	*ret_file = open->file;
 	return r;

@@ -583,7 +583,8 @@ static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uin
 
 	*ret_got = 0;
 	if (!journal || (file->inode && file->inode != journal->number))
-		r = rg_fail(err, ROGER_EIO, 0, "'%.*s' was replaced while it was read",
+		r = rg_fail(err, ROGER_ETIMEOUT, 0,
+			    "'%.*s' was replaced while it was read; try again",
 			    RG_STR_ARGS(file->shown));
 	else
 		r = read_kept(handle_of(base), journal, from, room, want, ret_got, err);
