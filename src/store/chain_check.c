@@ -80,6 +80,8 @@ static int take_plain(struct rg_chain_check *check, const struct rg_line *line,
 		r = rg_chain_over_line(&check->bytes, line, &check->doubt.as_stated, err);
 	if (r == ROGER_OK && check->doubt.open)
 		r = rg_chain_over_line(&check->bytes, line, &check->doubt.as_computed, err);
+	if (r == ROGER_OK && check->doubt.open)
+		r = rg_chain_over_line(&check->bytes, line, &check->doubt.as_before, err);
 	return r;
 }
 
@@ -92,6 +94,7 @@ static int open_doubt(struct rg_chain_check *check, const struct rg_line *line,
 		.open = true,
 		.line = check->lines,
 		.byte = line->offset,
+		.as_before = check->chain,
 		.as_stated = stated,
 		.as_computed = check->sha ? rg_chain_over_sha(check->chain, body)
 					  : rg_chain_over(check->chain, body),
@@ -135,7 +138,8 @@ static int look_back(struct rg_chain_check *check, uint64_t end, struct roger_er
 
 static bool goes_on(const struct rg_chain_doubt *doubt, struct roger_str body, uint64_t stated)
 {
-	return doubt->open && (rg_chain_fits(doubt->as_stated, body, stated) ||
+	return doubt->open && (rg_chain_fits(doubt->as_before, body, stated) ||
+			       rg_chain_fits(doubt->as_stated, body, stated) ||
 			       rg_chain_fits(doubt->as_computed, body, stated));
 }
 

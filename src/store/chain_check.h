@@ -2,10 +2,10 @@
  * chain_check - follow the chain of a journal and locate lines that do not fit it.
  *
  * A line whose stated chain does not fit is in doubt; the next chained line
- * decides. Until then three continuations are computed: over the whole line (its
+ * decides. Until then four continuations are computed: over the whole line (its
  * writer took the chain from elsewhere, and roger continued over it), from the
- * chain it states (the line was altered, its chain was not), and from the chain it
- * should state (only the chain was altered).
+ * chain it states (the line was altered, its chain was not), from the chain it
+ * should state (only the chain was altered), and from the chain before it (it was put in).
  */
 #ifndef RG_CHAIN_CHECK_H
 #define RG_CHAIN_CHECK_H
@@ -18,6 +18,7 @@ struct rg_chain_doubt {
 	bool open;
 	int64_t line;
 	uint64_t byte;
+	uint64_t as_before;   /* the chain if the line was put in */
 	uint64_t as_stated;   /* the chain if the line was altered */
 	uint64_t as_computed; /* the chain if only its chain was altered */
 	bool copied;	      /* an earlier line states the same chain */

@@ -466,12 +466,14 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 {
 	struct roger_str body;
 	uint64_t stated;
+	const uint64_t before = chain->value;
 	bool carries = !line->too_long && rg_chain_split(line->text, &stated, &body);
 	int r;
 
 	*ret_own = carries && rg_chain_fits(chain->value, body, stated);
-	chain->damaged =
-		carries && !*ret_own && chain->doubt && rg_chain_fits(chain->other, body, stated);
+	chain->damaged = carries && !*ret_own && chain->doubt &&
+			 (rg_chain_fits(chain->other, body, stated) ||
+			  rg_chain_fits(chain->before, body, stated));
 	*ret_own |= chain->damaged;
 	if (*ret_own) {
 		*chain = (struct rg_chain){ .value = stated, .damaged = chain->damaged };
@@ -480,8 +482,10 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 	r = rg_chain_over_line(bytes, line, &chain->value, err);
 	if (r == ROGER_OK && chain->doubt && !carries)
 		r = rg_chain_over_line(bytes, line, &chain->other, err);
+	if (r == ROGER_OK && chain->doubt && !carries)
+		r = rg_chain_over_line(bytes, line, &chain->before, err);
 	if (carries)
-		*chain = (struct rg_chain){ chain->value, true, stated };
+		*chain = (struct rg_chain){ chain->value, true, stated, before };
 	return r;
 }
 

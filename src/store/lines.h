@@ -108,13 +108,15 @@ RG_CHECKED int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, uint64_t
 /*
  * The chain while reading.  A line whose stated chain does not fit is in doubt: either another
  * program copied it (then the chain runs over the whole line) or it was damaged (then the chain
- * continues from what it states).  The next line decides.
+ * continues from what it states, or, where the line was put in, from before it).  The next line
+ * decides.
  */
 struct rg_chain {
 	uint64_t value;
 	bool doubt;
-	uint64_t other; /* in doubt: the chain if it continued from the stated one */
-	bool damaged;	/* the line that was in doubt before this one was damaged */
+	uint64_t other;	 /* in doubt: the chain if it continued from the stated one */
+	uint64_t before; /* and if it continued from the one before the line */
+	bool damaged;	 /* the line that was in doubt before this one was damaged */
 };
 
 /* Read one line.  *ret_own: its chain fits, so roger wrote it. */

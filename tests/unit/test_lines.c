@@ -175,6 +175,44 @@ static void chain_finds_its_way_again(void **state)
 	close(file);
 }
 
+/* A line that was copied into the middle takes nothing with it. */
+static void chain_goes_on_behind_what_was_put_in(void **state)
+{
+	struct rg_chain chain = { 0 };
+	bool own[5], found, expected[] = { true, true, false, true, true };
+	struct rg_lines lines;
+	struct rg_line line;
+	struct rg_buf text;
+	uint64_t written = 0;
+	size_t count = 0, second;
+	struct rg_bytes bytes;
+	char copy[100];
+	int file;
+
+	(void)state;
+	rg_buf_init(&text, SIZE_MAX);
+	add_own(&text, "{\"n\":1", &written);
+	second = text.length;
+	add_own(&text, "{\"n\":2", &written);
+	assert_in_range(second, 1, sizeof copy);
+	memcpy(copy, text.data, second);
+	rg_buf_add(&text, copy, second); /* the first line once more */
+	add_own(&text, "{\"n\":3", &written);
+	add_own(&text, "{\"n\":4", &written);
+	file = file_of(text.data, text.length);
+	bytes = rg_bytes_of_file(file);
+	rg_lines_init(&lines, &bytes, 0, text.length);
+	while (rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found)
+		assert_int_equal(rg_chain_step(&bytes, &line, &chain, &own[count++], NULL),
+				 ROGER_OK);
+	assert_int_equal(count, 5);
+	assert_memory_equal(own, expected, sizeof expected);
+	assert_true(chain.value == written && !chain.doubt);
+	rg_lines_deinit(&lines);
+	rg_buf_deinit(&text);
+	close(file);
+}
+
 static void a_database_has_a_chain_of_its_own(void **state)
 {
 	const struct roger_str body = str("{\"a\":1");
@@ -268,6 +306,7 @@ int main(void)
 		cmocka_unit_test(chain_of_a_file_is_that_of_its_text),
 		cmocka_unit_test(chain_is_split_from_the_end_only),
 		cmocka_unit_test(chain_finds_its_way_again),
+		cmocka_unit_test(chain_goes_on_behind_what_was_put_in),
 		cmocka_unit_test(a_database_has_a_chain_of_its_own),
 		cmocka_unit_test(chain_follows_pieces),
 		cmocka_unit_test(chain_is_found_behind_lines_of_others),

@@ -155,6 +155,33 @@ static void lines_put_in(void **state)
 	place_remove(&place);
 }
 
+/* A copy of a line, put in anywhere, is the one that is wrong: what follows it is as it was. */
+static void lines_put_in_twice(void **state)
+{
+	struct place place;
+	struct text text;
+	char copy[65536];
+	int64_t count;
+	size_t i, from, length;
+
+	(void)state;
+	fill(&place, &text);
+	for (i = 0; i < LINES; i++) {
+		from = (i + LINES / 2) % LINES;
+		length = text.starts[from + 1] - text.starts[from];
+		memcpy(copy, text.data, text.starts[i]);
+		memcpy(copy + text.starts[i], text.data + text.starts[from], length);
+		memcpy(copy + text.starts[i] + length, text.data + text.starts[i],
+		       text.length - text.starts[i]);
+		save(&place, copy, text.length + length);
+		assert_int_equal(first_damage(&place, &count), i + 1);
+		/* That it is another file is told, too. */
+		assert_in_range(count, 1, 2);
+	}
+	free(text.data);
+	place_remove(&place);
+}
+
 static void neighbours_swapped(void **state)
 {
 	struct place place;
@@ -206,6 +233,7 @@ int main(void)
 		cmocka_unit_test(every_line_altered),
 		cmocka_unit_test(every_line_taken_out),
 		cmocka_unit_test(lines_put_in),
+		cmocka_unit_test(lines_put_in_twice),
 		cmocka_unit_test(neighbours_swapped),
 		cmocka_unit_test(foreign_lines_at_the_end_are_no_damage),
 	};

@@ -110,7 +110,7 @@ struct rg_common {
 	uint64_t before_last;
 	uint64_t lines; /* of messages */
 	bool doubt;	/* is the chain in doubt?  See struct rg_chain */
-	uint64_t other;
+	uint64_t other, before;
 	uint64_t numbers;
 	struct rg_kept_document *documents;
 	struct rg_kept_document *answers; /* from the time of an earlier leader */

@@ -792,7 +792,7 @@ static int adopt_lines(struct rg_handle *handle, uint64_t from, struct roger_err
 	struct rg_lines lines =
 		rg_lines_of(&handle->base, &rg_store_messages, from, rg_kept_end(common->messages));
 	struct rg_chain chain = { from ? common->messages->chain : 0, from && common->doubt,
-				  common->other };
+				  common->other, common->before };
 	struct rg_line line;
 	bool found, own;
 	int r;
@@ -814,6 +814,7 @@ static int adopt_lines(struct rg_handle *handle, uint64_t from, struct roger_err
 	common->messages->chain = chain.value;
 	common->doubt = chain.doubt;
 	common->other = chain.other;
+	common->before = chain.before;
 	return r;
 }
 
