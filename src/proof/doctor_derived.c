@@ -155,7 +155,8 @@ static bool is_kept(const struct rg_doctor *doctor, struct roger_str file, int64
 }
 
 /* Compare an archived line with its message.  A message that the journal does not archive is fine:
- * its writer was killed in between. */
+ * its writer was killed in between.  A line that was torn is fine, too: its message was archived
+ * again, or is missing. */
 static int find_archived(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct rg_misfit found = { .line = walk->number, .byte = walk->line.offset };
@@ -169,11 +170,11 @@ static int find_archived(void *context, struct rg_walk *walk, struct roger_err *
 		archived = rg_table_find(&doctor->archived, hash);
 	if (!archived)
 		return ROGER_OK;
-	archived->found = 1;
 	r = rg_kind_read(RG_LOG_ARCHIVE, walk->line.text, walk->scratch, &record, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
-	if (r == ROGER_OK && rg_message_text(&doctor->text, &record.message) == archived->text)
+	archived->found |= r == ROGER_OK;
+	if (r < 0 || rg_message_text(&doctor->text, &record.message) == archived->text)
 		return ROGER_OK;
 	found.kind = rg_judge_rewrite(&doctor->judge, walk);
 	report_altered(doctor, walk->file, &found);

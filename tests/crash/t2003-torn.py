@@ -91,6 +91,7 @@ def torn_archive(store, top):
             file.write(lines[:length])
         try:
             check(verb, base, acknowledged)
+            lib.check_doctor(base)
         except lib.Fault as fault:
             return f"after {length} of {len(lines)} bytes: {fault}"
         return None
