@@ -644,6 +644,9 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 		r = rg_file_open_folder(AT_FDCWD, root, &top, err);
 	if (r == ROGER_OK && !getenv("ROGER_STORE"))
 		r = rg_disk_check(top, root, false, err);
+	/* A second one at the same moment waits until the first has trusted what it made. */
+	if (r == ROGER_OK)
+		(void)!rg_file_lock(top, root, RG_LOCK_WAIT_MS, NULL);
 	if (r == ROGER_OK)
 		r = rg_file_make_folder(top, RG_WORKSPACE_FOLDER, ret_made, err);
 	if (r == ROGER_OK && fstatat(top, RG_WORKSPACE_FOLDER, &facts, 0) == 0)
