@@ -201,7 +201,7 @@ uint64_t rg_message_hash(uint64_t key, const struct roger_message *message)
 			key = rg_hash(key, &there, sizeof there);
 		}
 	}
-	return key;
+	return rg_hash(key, message->cycle.data, message->cycle.length);
 }
 
 void rg_message_follow(const struct roger_message *first, struct roger_message *later)
@@ -317,6 +317,13 @@ static int compare_messages(uint64_t key, const struct roger_message *first,
 		else if (hash_field(key, field, first) != hash_field(key, field, later))
 			add_rewrite(ret_rewrites, rg_field_file(field),
 				    hash_field(key, field, later));
+	}
+	/* Only a higher attempt may be of another cycle. */
+	if (first->cycle.length && later->cycle.length && later->attempt <= first->attempt &&
+	    !rg_str_equal(first->cycle, later->cycle)) {
+		add_rewrite(ret_rewrites, "cycle_id",
+			    rg_hash(key, later->cycle.data, later->cycle.length));
+		later->cycle = first->cycle;
 	}
 	if (r == ROGER_OK)
 		r = join_unknown(key, first->unknown, &unknown, arena, ret_rewrites, err);

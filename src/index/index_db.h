@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 27
+#define RG_INDEX_VERSION 28
 
 enum rg_statement {
 #define RG_STATEMENT(name, sql) RG_SQL_##name,

@@ -18,7 +18,7 @@ _Static_assert(ROGER_DELIVERED == 1 && ROGER_TIMEOUT == 2, "as the SELECTs say")
 static const char tables[] =
 	"CREATE TABLE cycle(seq INTEGER PRIMARY KEY, " PLACE ", id INT, number INT);"
 	"CREATE TABLE sent(entry INTEGER PRIMARY KEY, message INT, payload INT, facts INT,"
-	" cycle INT, offset INT, delivers INT, demanded INT);"
+	" cycle INT, offset INT, delivers INT, demanded INT, second INT);"
 	"CREATE TABLE begun(target INT, attempt INT, PRIMARY KEY(target, attempt)) WITHOUT ROWID;"
 	"CREATE TABLE letter(seq INTEGER PRIMARY KEY, " PLACE ", id INT, filed_as INT,"
 	" message INT, payload INT, cycle INT, stored INT);"
@@ -99,6 +99,8 @@ static const struct {
 				   " OR id IN (SELECT id FROM cycle p WHERE p.seq < c.seq))" },
 	[RG_SENDS_UNSETTLED] = { "the attempt before it has no recorded outcome",
 				 AFTER_GAP("EXISTS") },
+	[RG_SENDS_KEY_TWICE] = { "another program's message, with the key of one before it",
+				 "SELECT 0, 0, second, 0, 0 FROM sent WHERE second" },
 	[RG_SENDS_LETTER_LOST] = { "its dead letter is gone",
 				   "SELECT " PLACE " FROM entry JOIN lost USING(seq)" },
 	[RG_SENDS_MISSING] = { "there is no entry that says it was delivered",
@@ -123,10 +125,12 @@ enum add { ADD_CYCLE, ADD_SENT, ADD_BEGUN, ADD_LETTER, ADD_ENTRY, ADDS };
 static const char *const adds[ADDS] = {
 	[ADD_CYCLE] = "INSERT INTO cycle VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	/* The first line says what the message is, and the last one that delivers, where. */
-	[ADD_SENT] = "INSERT INTO sent VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE"
-		     " SET offset = iif(excluded.delivers, excluded.offset, offset),"
-		     " delivers = delivers | excluded.delivers,"
-		     " demanded = demanded | excluded.demanded",
+	[ADD_SENT] =
+		"INSERT INTO sent VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0) ON CONFLICT DO UPDATE"
+		" SET second = iif(excluded.message = message, second, excluded.offset),"
+		" offset = iif(excluded.delivers, excluded.offset, offset),"
+		" delivers = delivers | excluded.delivers,"
+		" demanded = demanded | excluded.demanded",
 	[ADD_BEGUN] = "INSERT OR IGNORE INTO begun VALUES(?1, ?2)",
 	[ADD_LETTER] = "INSERT INTO letter VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
 		       " ?11)",

@@ -23,6 +23,7 @@ enum rg_sends_rule {
 	RG_SENDS_SECOND_LETTER,
 	RG_SENDS_CYCLE_ORDER,
 	RG_SENDS_UNSETTLED,   /* odd, but no fault */
+	RG_SENDS_KEY_TWICE,   /* place: the line of the journal */
 	RG_SENDS_LETTER_LOST, /* the message has no letter at all; reported once, since it can be
 				 filed */
 	RG_SENDS_MISSING,     /* place: the line of the journal for which an entry is missing */

@@ -479,6 +479,7 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 		       struct roger_err *err)
 {
 	static const enum roger_breach_kind kinds[RG_LOGS] = {
+		[RG_LOG_MESSAGES] = ROGER_BREACH_MESSAGE,
 		[RG_LOG_SENDS] = ROGER_BREACH_SEND_LOG,
 		[RG_LOG_DEAD_LETTERS] = ROGER_BREACH_DEAD_LETTER,
 		[RG_LOG_CYCLES] = ROGER_BREACH_CYCLE,
@@ -499,7 +500,11 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 		return report_missing(doctor, place->byte, err);
 	if (rule == RG_SENDS_GIVEN_UP)
 		breach.kind = ROGER_BREACH_DEAD_LETTER;
-	r = rule == RG_SENDS_GIVEN_UP ? ROGER_EDATA : read_entry(doctor, place, &record, err);
+	if (rule == RG_SENDS_KEY_TWICE)
+		r = read_line(doctor, (uint64_t)place->byte, &record.message, err);
+	else
+		r = rule == RG_SENDS_GIVEN_UP ? ROGER_EDATA
+					      : read_entry(doctor, place, &record, err);
 	if (r == ROGER_OK && rule == RG_SENDS_LETTER_LOST)
 		return report_lost_letter(doctor, &record.attempt, breach, place->own, err);
 	/* Each of these records begins with its id; the line may have been purged meanwhile. */

@@ -23,7 +23,7 @@ ENV = {name: value for name, value in os.environ.items() if not name.startswith(
 TEXT = ["--issue", "app", "--metadata", '{"n":1.50,"k":["v"]}', "--key", "t:do:1"]
 FORGED = {"issue_id": "evil", "from_phase": "eve", "to_phase": "carol", "run_counter": 7,
           "message_type": "decision", "content": "pay 10000 euro", "metadata": {"n": 2},
-          "created_at": 1700000000000, "seq": 99, "epoch": 3, "idempotent_key": "t:do:2",
+          "created_at": 1700000000000, "seq": 99, "epoch": 3, "idempotent_key": "t:do:2", "cycle_id": "9",
           "reply_to": "msg-1", "via": "bridge", "proved": "token", "theirs": 2}
 VIEWS = [["inbox", "--as", "bob"], ["inbox", "--as", "carol"], ["list"], ["list", "--to", "carol"],
          ["list", "--from", "eve"], ["list", "--issue", "evil"], ["list", "--search", "10000"],
@@ -196,6 +196,19 @@ check("a line that only the index knows is told", f"messages.jsonl:{place}" in (
 check("and noted", os.path.exists(".roger/damage.jsonl"))
 roger("doctor", "rebuild")
 equal("once", open(".roger/damage.jsonl", encoding="utf-8").read().count("rewritten"), 1)
+end()
+
+# Another program's messages with a key that was used do not answer for it.
+begin("twins", False)
+sent = journal()[0]
+append(dict(sent, id="msg-1-twin", content="pay 10000 euro"), False)
+append(dict(sent, id="msg-1-carol", to_phase="carol"), False)
+for step in ("as it is", "rebuilt"):
+    again = answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro")
+    equal(f"the true retry is the first message, {step}", [m["id"] for m in again.get("messages", [])], [sent["id"]])
+    roger("doctor", "rebuild")
+notes = [note["what"] for note in answer("doctor")["breaches"] if note["severity"] == "note"]
+check("doctor names the twin", any("msg-1-twin" in note and "with the key of one before it" in note for note in notes), notes)
 end()
 
 # A line without run_counter counts as one of the first run, which another line may leave out.

@@ -534,7 +534,8 @@ static void each_member_is_the_message_or_its_state(void **state)
 		{ "\"r\"", "\"s\"", "reply_to," },
 		{ "\"bridge\"", "\"ingest\"", "via," },
 		{ "\"token\"", "\"observed\"", "proved," },
-		{ "\"c\"", "\"d\"", "" },
+		{ "\"c\"", "\"d\"", "cycle_id," },
+		{ "\"c\",\"attempt\":1", "\"d\",\"attempt\":2", "" },
 		{ "\"attempt\":1", "\"attempt\":2", "" },
 		{ "\"confirm_by\":9,", "", "" },
 		{ "\"retry_within\":4", "\"retry_within\":5", "" },
@@ -562,7 +563,7 @@ static void each_member_is_the_message_or_its_state(void **state)
 			fail_msg("%s: rewrites %s", line, rewritten(full, line, arena, &later));
 		/* Whatever it says, the message is the first line's. */
 		assert_int_equal(rg_message_hash(1, &first) == rg_message_hash(1, &later),
-				 !strstr(line, "\"new\""));
+				 !strstr(line, "\"new\"") && !rg_str_is(later.cycle, "d"));
 	}
 	rg_arena_free(arena);
 }

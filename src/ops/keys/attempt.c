@@ -13,12 +13,25 @@ enum { OVERDUE_MAX = 500 };
 
 /* -------------------------------------------------------------- one key -- */
 
+/* Does the log know an attempt of it?  Of one that waits to be read there may be no line yet. */
+static bool is_sent(const struct rg_key_use *use, const struct roger_message *message)
+{
+	bool sent = message->confirm_by_ms > 0;
+	size_t i;
+
+	for (i = 0; i < use->line_count && !sent; i++)
+		sent = rg_str_equal(use->lines[i].message, message->id);
+	return sent;
+}
+
 int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_str key,
 		   struct rg_arena *arena, struct rg_key_use *ret_use, struct roger_err *err)
 {
 	const struct rg_log_query lines = { .log = RG_LOG_SENDS, .owner = sender, .key = key };
 	const struct rg_query messages = { .key = key, .from = sender, .anywhere = true };
 	struct rg_records records = { 0 };
+	struct roger_message *items;
+	size_t count = 0, i;
 	int r;
 
 	r = rg_cycle_all(roger, arena, &ret_use->cycles, err);
@@ -30,7 +43,15 @@ int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_st
 		r = rg_records_read(roger, &lines, arena, &records, err);
 	ret_use->lines = records.attempts;
 	ret_use->line_count = records.count;
-	return r;
+	if (r < 0)
+		return r;
+	/* Another program's line with the key is data, and does not answer for what was sent. */
+	items = (struct roger_message *)(uintptr_t)ret_use->messages.items;
+	for (i = 0; i < ret_use->messages.count; i++)
+		if (is_sent(ret_use, &items[i]))
+			items[count++] = items[i];
+	ret_use->messages.count = count ? count : ret_use->messages.count;
+	return ROGER_OK;
 }
 
 const struct roger_message *rg_key_message(const struct rg_key_use *use, struct roger_str target)

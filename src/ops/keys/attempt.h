@@ -15,7 +15,7 @@ struct rg_key_use {
 	struct roger_cycle_list cycles;
 	struct roger_attempt *lines; /* of the key, as the log has them */
 	size_t line_count;
-	struct roger_message_list messages; /* with the key, of every cycle, living and archived */
+	struct roger_message_list messages; /* sent with the key, in any cycle, archived or not */
 };
 
 RG_CHECKED int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_str key,

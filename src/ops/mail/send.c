@@ -646,21 +646,23 @@ int rg_send_conflict(const struct rg_draft *draft, struct roger_str id, struct r
 static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
 		      struct roger_message_list *ret_first, struct roger_err *err)
 {
-	const struct rg_query query = {
-		.key = draft->key, .cycle = draft->cycle, .from = draft->from, .anywhere = true
-	};
+	const bool some = draft->some_again && !is_to_several(sending, draft);
+	struct rg_key_use use = { 0 };
 	struct roger_message *items;
-	size_t count = 0, i;
+	size_t count = 0, asked = 0, i;
 	int r;
 
-	r = rg_engine_find(sending->roger->engine, &query, sending->arena, ret_first, err);
-	if (r < 0 || !draft->some_again || is_to_several(sending, draft))
+	r = rg_key_look_up(sending->roger, draft->from, draft->key, sending->arena, &use, err);
+	if (r < 0)
 		return r;
-	items = (struct roger_message *)(uintptr_t)ret_first->items;
-	for (i = 0; i < ret_first->count; i++)
-		if (rg_str_among(draft->to, items[i].to))
+	items = (struct roger_message *)(uintptr_t)use.messages.items;
+	for (i = 0; i < use.messages.count; i++)
+		if (rg_str_equal(items[i].cycle, draft->cycle))
 			items[count++] = items[i];
-	ret_first->count = count ? count : ret_first->count;
+	for (i = 0; some && i < count; i++)
+		if (rg_str_among(draft->to, items[i].to))
+			items[asked++] = items[i];
+	*ret_first = (struct roger_message_list){ items, asked ? asked : count };
 	return ROGER_OK;
 }
 
