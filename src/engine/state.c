@@ -5,8 +5,8 @@
  * durable here.  Senders update their counters in it without the index; a process
  * that has the index open writes everything.
  *
- * A document of another program (numbers, no epoch) is taken over while no message
- * is stored: its numbers go to sessions.jsonl, and the session goes on from them.
+ * A document of another program (numbers, but no epoch or no journal) is taken over while no
+ * message is stored: its numbers go to sessions.jsonl, and the session, of its epoch, goes on.
  */
 #include "engine/inside.h"
 
@@ -535,11 +535,19 @@ static int take_numbers(struct rg_engine *engine, struct rg_sequence *there, str
 static int follow_numbers(struct rg_engine *engine, struct rg_sequence *there,
 			  struct roger_err *err)
 {
+	const struct rg_sequence *first;
 	struct roger_err why = { 0 };
 	uint64_t end;
 	int r = rg_engine_settle(engine, &end, err);
 
 	if (r < 0 || end > 0)
+		return r;
+	if (there->epoch > rg_tally_epoch(engine->store))
+		atomic_store(&shared_of(engine)->prepared, 0);
+	r = rg_engine_prepare_epoch(engine, err);
+	if (r == ROGER_OK)
+		r = first_numbers(engine, &first, err);
+	if (r < 0 || (!there->foreign && rg_sequence_covers(first, there)))
 		return r;
 	r = rg_engine_records_begin(engine, err);
 	if (r < 0)
@@ -564,7 +572,7 @@ int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 
 	if (rg_store_writable(engine->store))
 		r = look_for_clearing(engine, false, &cleared, &there, err);
-	if (r == ROGER_OK && there && there->foreign)
+	if (r == ROGER_OK && there && (there->foreign || (there->count && !there->journal_bytes)))
 		r = follow_numbers(engine, there, err);
 	there = rg_sequence_free(there);
 	if (r < 0 || !cleared ||

@@ -130,6 +130,14 @@ like "names the journal that has them" "$out" "sessions.jsonl +1 lines"
 exits 0 "a new session" roger agents session new
 is "forgets them" "$(given LEAD) $(old_and_new)" "1 [2, 0]"
 
+taken numbered '{"counters":{"LEAD":5},"lastSeen":{"LEAD":{"WORKER-A":3}},"epoch":4}'
+roger status >/dev/null
+is "a document with an epoch is taken over whole" "$(given LEAD) $(old_and_new) $(roger agents session --json | json 'd["epoch"]')" "6 [1, 1] 4"
+cd "$here" && mkdir begun && cd begun && roger init -q && roger status >/dev/null
+printf '{"counters":{"LEAD":5},"epoch":4}' >.roger/message-state.json
+is "also by who knew another epoch" "$(given LEAD) $(json '[d["counters"], d["epoch"]]' <.roger/message-state.json)" '6 [{"LEAD": 6}, 4]'
+is "its numbers are written down once" "$(wc -l <.roger/sessions.jsonl)" 1
+
 taken early '{"counters":{"LEAD":5},"lastSeen":{"LEAD":{"WORKER-A":3}}}'
 roger status >/dev/null
 forget
