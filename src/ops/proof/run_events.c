@@ -10,23 +10,24 @@ struct telling_run {
 	const struct rg_run_document *document;
 	const struct roger_run *run;
 	struct roger_str file;
+	int64_t expected_by_ms; /* as dispatched */
 };
 
+/* By the owner in the document, whoever gets its mail now: a retirement can be undone. */
 static struct rg_event of_run(const struct telling_run *of, enum roger_event_kind kind,
 			      int64_t at_ms)
 {
-	const struct rg_run_document *document = of->document;
-	const bool by_former = document->former.length && at_ms <= document->former_until_ms;
+	const struct roger_str former = of->document->former;
 
 	return (struct rg_event){ .said = { .kind = (int)kind,
 					    .at_ms = at_ms,
-					    .actor = by_former ? document->former : of->run->owner,
+					    .actor = former.length ? former : of->run->owner,
 					    .run = of->run->run,
 					    .task = of->run->task,
 					    .issue = of->run->issue,
 					    .file = of->file },
 				  .log = RG_LOGS,
-				  .since_ms = document->receipts.dispatched_ms };
+				  .since_ms = of->document->receipts.dispatched_ms };
 }
 
 static void keep_event(const struct telling_run *of, struct rg_event event)
@@ -64,7 +65,7 @@ static void keep_result(const struct telling_run *of)
 	const struct rg_event *sent;
 
 	event.said.peer = sender;
-	event.number = receipts->expected_by_ms;
+	event.number = of->expected_by_ms;
 	keep_event(of, event);
 	event = of_run(of, ROGER_EVENT_DUE, receipts->expected_by_ms);
 	event.open = of->run->status == ROGER_RUN_ACTIVE || of->run->status == ROGER_RUN_SUSPECT;
@@ -77,7 +78,7 @@ static void keep_result(const struct telling_run *of)
 	event = of_run(of, ROGER_EVENT_COMPLETED, receipts->completed_ms);
 	event.said.message = of->run->result_message;
 	sent = find_told(of, ROGER_EVENT_SENT, of->run->result_message);
-	if (!rg_str_equal(sender, of->run->owner)) {
+	if (!rg_str_equal(sender, event.said.actor)) {
 		event.said.peer = sent ? sent->said.peer : event.said.actor;
 		event.said.actor = sender;
 	}
@@ -104,9 +105,25 @@ static void keep_forward(const struct telling_run *of)
 	keep_event(of, event);
 }
 
+/* A note of an extension says what it was extended from, which may have been over. */
+static void keep_extension(struct telling_run *of, struct roger_str note, int64_t at_ms)
+{
+	static const char extended[] = "extended to 2026-04-24T02:50:00.000Z from ";
+	const struct roger_str from = { note.data + sizeof extended - 1, 24 };
+	int64_t from_ms;
+
+	if (note.length < sizeof extended + from.length || !rg_str_begins(note, "extended to ") ||
+	    !rg_clock_read_rfc3339(from, &from_ms))
+		return;
+	if (of->expected_by_ms == of->document->receipts.expected_by_ms)
+		of->expected_by_ms = from_ms;
+	if (from_ms < at_ms)
+		keep_event(of, of_run(of, ROGER_EVENT_DUE, from_ms));
+}
+
 /* Keep the notes, such as "2026-04-24T02:50:00.000Z recovery attempt 1: ...".  A note without an
  * instant gets that of the dispatch. */
-static void keep_notes(const struct telling_run *of)
+static void keep_notes(struct telling_run *of)
 {
 	static const char recovery[] = "recovery attempt ";
 	const struct rg_receipts *receipts = &of->document->receipts;
@@ -131,6 +148,7 @@ static void keep_notes(const struct telling_run *of)
 		}
 		event.text = note;
 		keep_event(of, event);
+		keep_extension(of, note, event.said.at_ms);
 	}
 	event = of_run(of, ROGER_EVENT_RECOVERY, receipts->last_recovery_ms);
 	if (!told && event.said.at_ms)
@@ -166,13 +184,15 @@ static void keep_failure(const struct telling_run *of)
 
 void rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document)
 {
-	struct telling_run of = { telling, document, &document->run, { "", 0 } };
+	struct telling_run of = {
+		telling, document, &document->run, { "", 0 }, document->receipts.expected_by_ms
+	};
 	char name[RG_FILE_NAME_BYTES];
 
 	rg_workspace_file_name(document->run.run, ".json", name);
 	of.file = rg_arena_text(telling->arena, RG_RUNS_SHOWN "/%s", name);
-	keep_result(&of);
 	keep_notes(&of);
+	keep_result(&of);
 	keep_forward(&of);
 	keep_failure(&of);
 }

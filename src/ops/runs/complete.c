@@ -427,13 +427,15 @@ int rg_verb_forward(struct roger *roger, const struct roger_forward_request *req
 static int change_extension(void *context, struct rg_run_edit *edit, struct roger_err *err)
 {
 	const struct roger_extend_request *request = context;
+	const struct roger_str was = rg_run_instant(edit->receipts->expected_by_ms, edit->arena);
 	int r = rg_run_extend(edit, request->by_ms, err);
 
 	if (r == ROGER_OK)
-		rg_run_note(edit, "extended to %.*s, %lld of %lld%.*s%s%.*s",
-			    RG_STR_ARGS(edit->run->expected_by), (long long)edit->run->extensions,
-			    (long long)edit->rules.extensions_max, RG_STR_ARGS(edit->by),
-			    request->reason.length ? ": " : "", RG_STR_ARGS(request->reason));
+		rg_run_note(edit, "extended to %.*s from %.*s, %lld of %lld%.*s%s%.*s",
+			    RG_STR_ARGS(edit->run->expected_by), RG_STR_ARGS(was),
+			    (long long)edit->run->extensions, (long long)edit->rules.extensions_max,
+			    RG_STR_ARGS(edit->by), request->reason.length ? ": " : "",
+			    RG_STR_ARGS(request->reason));
 	return r;
 }
 
