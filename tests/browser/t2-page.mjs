@@ -187,6 +187,8 @@ function everyState(place) {
 			r(...words, { status: 75 });
 		ids[state] = place.json("list", "--to", words[4]).messages[0].id;
 	}
+	ids["one of several"] = r("send", "--as", "lead", "--new", "s-first,s-second", "to two", "--print", "id").trim().split("\n")[1];
+	r("receive", "--as", "s-first");
 	const letter = (name) => place.json("dead", "--to", name).dead_letters[0].id;
 	r("dead", "redeliver", letter("c-redelivered"), { status: 75 });
 	r("dismiss", letter("c-stale"), "--reason", "done by hand");
@@ -222,7 +224,7 @@ recipients: open
 	for (const [state, id] of Object.entries(ids)) {
 		await window.page.goto(`${other.origin}/message/${id}`);
 		await window.page.locator(".stations").waitFor();
-		const { steps, reached } = place.json("trace", id).traces[0];
+		const { steps, reached } = place.json("trace", id).traces.find((trace) => trace.id === id);
 		const shown = await rungs();
 		for (const { step } of steps)
 			seen.add(step);

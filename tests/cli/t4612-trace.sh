@@ -70,11 +70,11 @@ is "an ack without a claim" "$(steps "$four")" '[["stored", "looked", "read", "a
 five=$(roger send --as ann bob,carol,dave,eve 'PLANTED five' --issue app --json 2>/dev/null | json 'd["messages"][2]["id"]')
 send_id --as ann bob 'PLANTED next' --issue app >/dev/null
 roger receive --as carol -q
-is "one of several tells of all" "$(roger trace "$five" --json | json '[[t["to"], t["reached"]] for t in d["traces"]]')" \
-	'[["bob", "stored"], ["carol", "read"], ["dave", "stored"], ["eve", "stored"]]'
+is "one of several tells of all, and of that one first" "$(roger trace "$five" --json | json '[[t["to"], t["reached"]] for t in d["traces"]]')" \
+	'[["dave", "stored"], ["bob", "stored"], ["carol", "read"], ["eve", "stored"]]'
 roger archive --issue app -q 2>/dev/null
 is "archived ones, too" "$(roger trace "$five" --json | json '[[t["to"], t["steps"][-1]["step"]] for t in d["traces"]]')" \
-	'[["bob", "stored"], ["carol", "archived"], ["dave", "stored"], ["eve", "stored"]]'
+	'[["dave", "stored"], ["bob", "stored"], ["carol", "archived"], ["eve", "stored"]]'
 is "all is known of an archived one" "$(steps "$three")" \
 	'[["stored", "looked", "claimed", "returned", "claimed", "read", "acknowledged", "archived"]]'
 

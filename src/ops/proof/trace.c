@@ -213,6 +213,7 @@ static struct roger_trace trace_one(struct rg_reading *reading, const struct rog
 				     .issue = message->issue,
 				     .key = message->key,
 				     .seq = message->seq,
+				     .epoch = message->epoch,
 				     .proved = message->proved,
 				     .altered = message->altered };
 	struct roger_trace_step one;
@@ -252,9 +253,9 @@ static struct roger_trace trace_one(struct rg_reading *reading, const struct rog
 struct finding {
 	struct rg_reading *reading;
 	struct rg_arena *arena;
-	struct rg_table known; /* hashes of the ids in items */
-	struct roger_message *items;
-	size_t count;
+	struct rg_table known;	     /* hashes of the ids in items */
+	struct roger_message *items; /* those that were asked for, then others of their sends */
+	size_t count, asked;
 };
 
 static void add_message(struct finding *finding, const struct roger_message *message)
@@ -269,7 +270,7 @@ static void add_message(struct finding *finding, const struct roger_message *mes
 				       sizeof *message);
 }
 
-/* Add a message and all others of its send, which were stored at the same time. */
+/* Add all others of a message's send, which were stored at the same time. */
 static void add_send(struct finding *finding, const struct roger_message *message)
 {
 	const struct rg_query query = { .from = message->from,
@@ -279,7 +280,6 @@ static void add_send(struct finding *finding, const struct roger_message *messag
 	struct roger_message_list found = { 0 };
 	size_t i;
 
-	add_message(finding, message);
 	if (message->seq)
 		found = rg_read_messages(finding->reading, &query);
 	for (i = 0; i < found.count; i++)
@@ -287,8 +287,8 @@ static void add_send(struct finding *finding, const struct roger_message *messag
 			add_message(finding, &found.items[i]);
 }
 
-/* Find messages by id, else by key, with all messages of their sends. */
-static void find_what(struct finding *finding, struct roger_str what, struct roger_str from)
+/* Find messages by id, else by key. */
+static void find_asked(struct finding *finding, struct roger_str what, struct roger_str from)
 {
 	const struct rg_query by_id = { .ids = &what, .id_count = 1, .anywhere = true };
 	const struct rg_query by_key = { .key = what, .from = from, .anywhere = true };
@@ -305,7 +305,7 @@ static void find_what(struct finding *finding, struct roger_str what, struct rog
 			"ids, `roger log sends` keys, also of what was not stored",
 			RG_STR_ARGS(what));
 	for (i = 0; i < found.count; i++)
-		add_send(finding, &found.items[i]);
+		add_message(finding, &found.items[i]);
 }
 
 /* Tell the events of the messages, and when their recipients were woken. */
@@ -339,11 +339,15 @@ static void trace_all(struct finding *finding, struct rg_telling *telling,
 	struct roger_trace trace;
 	size_t count = finding->count, i;
 
-	if (count)
-		qsort(messages, count, sizeof *messages, rg_message_place_order);
+	if (count > 0) {
+		qsort(messages, finding->asked, sizeof *messages, rg_message_place_order);
+		qsort(messages + finding->asked, count - finding->asked, sizeof *messages,
+		      rg_message_place_order);
+	}
 	reply->more = count > TRACES_MAX;
 	if (count > TRACES_MAX)
 		count = TRACES_MAX;
+	reply->asked = (int64_t)(finding->asked < count ? finding->asked : count);
 	rg_reading_got(reading, rg_engine_mark_altered(reading->roger->engine, messages, count,
 						       reply->memory, reading->err));
 	tell_all(telling, messages, count);
@@ -359,12 +363,18 @@ int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request
 {
 	struct rg_telling telling;
 	struct finding finding = { .reading = &telling.reading, .arena = reply->memory };
+	struct roger_message asked;
 	size_t i;
 
 	rg_table_init(&finding.known, sizeof(uint64_t));
 	rg_telling_init(&telling, roger, reply->memory, err);
 	for (i = 0; i < request->ids.count && telling.reading.r == ROGER_OK; i++)
-		find_what(&finding, request->ids.items[i], request->from);
+		find_asked(&finding, request->ids.items[i], request->from);
+	finding.asked = finding.count;
+	for (i = 0; i < finding.asked && telling.reading.r == ROGER_OK; i++) {
+		asked = finding.items[i];
+		add_send(&finding, &asked);
+	}
 	if (telling.reading.r == ROGER_OK)
 		trace_all(&finding, &telling, reply);
 	rg_telling_deinit(&telling);

@@ -1,4 +1,6 @@
 /* why: what a message, a run or an agent waits for, in one sentence, and what to do. */
+#include <stdio.h>
+
 #include "ops/address.h"
 #include "ops/keys/attempt.h"
 #include "ops/proof/causes.h"
@@ -47,26 +49,59 @@ static void about_agent(struct asking *asking, struct roger_str name)
 		heir.length ? "; " : "", RG_STR_ARGS(heir), heir.length ? " gets its mail" : "");
 }
 
-/* Answer with what trace says of the message, and what is to be done for its recipient's mail. */
-static void about_message(struct asking *asking, const struct roger_trace *trace)
+/* Neither read nor archived? */
+static bool is_waiting(const struct roger_trace *trace)
+{
+	size_t i;
+
+	for (i = 0; i < trace->steps.count; i++)
+		if (trace->steps.items[i].step == ROGER_STEP_ARCHIVED)
+			return false;
+	return trace->reached != ROGER_STEP_READ && trace->reached != ROGER_STEP_ACKNOWLEDGED;
+}
+
+/* What can be typed for a message: its number, with its session if that is over, else its id. */
+static struct roger_str name_of(const struct asking *asking, const struct roger_trace *trace)
+{
+	char session[32] = "";
+
+	if (!trace->seq)
+		return trace->id;
+	if (trace->epoch != asking->now.epoch)
+		snprintf(session, sizeof session, "@%lld", (long long)trace->epoch);
+	return rg_arena_text(asking->causes.arena, "%.*s#%lld%s", RG_STR_ARGS(trace->from),
+			     (long long)trace->seq, session);
+}
+
+/* Answer with what trace says of the message that was asked for, of several the first that waits,
+ * and what is to be done for its recipient's mail. */
+static void about_message(struct asking *asking, const struct roger_trace_reply *found)
 {
 	struct rg_causes *causes = &asking->causes;
 	struct roger_why_reply *reply = asking->reply;
-	const struct rg_agent_mail *box =
-		rg_causes_find_box(causes, rg_retired_owner(&causes->retired, trace->to));
-	const bool waits = trace->reached != ROGER_STEP_READ &&
-			   trace->reached != ROGER_STEP_ACKNOWLEDGED &&
-			   trace->reached != ROGER_STEP_ARCHIVED;
+	const struct roger_trace *trace = found->traces.items;
+	const struct rg_agent_mail *box;
+	char of[64] = "";
+	size_t i, count = (size_t)found->asked, waiting = 0;
 
+	for (i = count; i-- > 0;)
+		if (is_waiting(&found->traces.items[i])) {
+			trace = &found->traces.items[i];
+			waiting++;
+		}
+	if (count > 1 && waiting)
+		snprintf(of, sizeof of, " (%zu of %zu wait%s)", waiting, count,
+			 waiting == 1 ? "s" : "");
+	box = waiting ? rg_causes_find_box(causes, rg_retired_owner(&causes->retired, trace->to))
+		      : NULL;
 	reply->subject = ROGER_WHY_MESSAGE;
 	reply->what = trace->id;
 	reply->words = rg_arena_text(
-		causes->arena, "%.*s#%lld to %.*s: %.*s%s%.*s%s", RG_STR_ARGS(trace->from),
-		(long long)trace->seq, RG_STR_ARGS(trace->to), RG_STR_ARGS(trace->summary),
-		waits && box && box->failed.length ? "; its wake command fails (" : "",
-		RG_STR_ARGS(waits && box ? box->failed : RG_STR("")),
-		waits && box && box->failed.length ? ")" : "");
-	if (waits && box)
+		causes->arena, "%.*s to %.*s%s: %.*s%s%.*s%s", RG_STR_ARGS(name_of(asking, trace)),
+		RG_STR_ARGS(trace->to), of, RG_STR_ARGS(trace->summary),
+		box && box->failed.length ? "; its wake command fails (" : "",
+		RG_STR_ARGS(box ? box->failed : RG_STR("")), box && box->failed.length ? ")" : "");
+	if (box)
 		reply->next = rg_agent_mail_next(causes, box);
 }
 
@@ -115,7 +150,7 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 		r = find_message(roger, request, &traces, err);
 	}
 	if (r == ROGER_OK && traces.traces.count)
-		about_message(&asking, &traces.traces.items[0]);
+		about_message(&asking, &traces);
 	r = r < 0 ? r : asking.causes.reading.r;
 	if (r == ROGER_ENOENT)
 		return rg_fail_member(
