@@ -48,7 +48,7 @@ export const message = {
 				const now = JSON.stringify([m, t.traces]);
 				if (now == shown) return;
 				shown = now;
-				page.title(`#${m.seq} of ${line(m.from)}`, h("span", {}, t.traces[0] && "reached: " + t.traces[0].reached.replaceAll("_", " ")));
+				page.title(`${m.seq ? "#" + m.seq : "Message"} of ${line(m.from)}`, h("span", {}, t.traces[0] && "reached: " + t.traces[0].reached.replaceAll("_", " ")));
 				page.buttons(may("act") && h("button", { type: "button", class: "main", onclick: reply }, "Reply"), !m.acked_at && mayAs(m.to) && h("button", { type: "button", onclick: accept }, "Acknowledge"), h("a", { class: "button", href: path("thread", id) }, "Thread"));
 				const fact = (term, value) => value && [h("dt", {}, term), h("dd", {}, value)];
 				place.replaceChildren(...[
@@ -56,7 +56,7 @@ export const message = {
 					evidence(t.traces[0]),
 					...[textOf(m)].flat(),
 					m.metadata && h("details", { open: true }, h("summary", {}, "Metadata"), marked(h("pre", { tabindex: 0 }), JSON.stringify(m.metadata, null, 2))),
-					h("dl", { class: "facts" }, fact("id", [h("code", {}, m.id), h("button", { type: "button", class: "quiet", onclick: () => copy(m.id) }, "Copy")]), fact("sent", instant(m.created_at)), fact("issue", m.issue && h("a", { href: path("timeline", m.issue) }, line(m.issue))), fact("session, pass", `${m.epoch}, ${m.pass}`),
+					h("dl", { class: "facts" }, fact("id", [h("code", {}, m.id), h("button", { type: "button", class: "quiet", onclick: () => copy(m.id) }, "Copy")]), fact("sent", instant(m.created_at)), fact("issue", m.issue && h("a", { href: path("timeline", m.issue) }, line(m.issue))), fact(m.epoch ? "session, pass" : "pass", [m.epoch, m.pass].filter(Boolean).join(", ")),
 						fact("key", m.key && h("code", {}, line(m.key))), fact("answers", m.reply_to && h("a", { href: path("message", m.reply_to) }, line(m.reply_to))), fact("to be read by", m.confirm_by && when(m.confirm_by, " ago")), fact("claimed", m.claimed_by && [line(m.claimed_by), m.claimed_until && [" until ", when(m.claimed_until, " ago")]]),
 						fact("outcome", m.acked_at && m.ack_outcome + (m.ack_note ? ": " + line(m.ack_note) : "")), fact("archived", m.archived_at && [when(m.archived_at, " ago"), m.archive_reason && ": " + line(m.archive_reason)])),
 					t.traces[0] && allSteps(t.traces[0])].filter(Boolean));
@@ -79,6 +79,7 @@ export const message = {
 
 /* ------------------------------------------------------------------------- thread -- */
 
+const SHOWN_MOST = 300;
 export const thread = {
 	nav: "threads",
 	open(page, id, query, signal) {
@@ -99,10 +100,10 @@ export const thread = {
 				if (now == shown) return;
 				shown = now;
 				const first = line(messages[0]?.content || "Thread");
-				page.title(first.length > 60 ? first.slice(0, 58).replace(/\s\S*$/, "") + "\u2026" : first, `${messages.length} ${messages.length == 1 ? "message" : "messages"}`);
+				page.title(first.length > 60 ? first.slice(0, 58).replace(/\s\S*$/, "") + "\u2026" : first, `${messages.length} ${messages.length == 1 ? "message" : "messages"}${messages.length > SHOWN_MOST ? `, the first ${SHOWN_MOST} of them here` : ""}`);
 				const depth = new Map();
 				const at = chosen();
-				place.replaceChildren(...messages.slice(0, 300).map(m => {
+				place.replaceChildren(...messages.slice(0, SHOWN_MOST).map(m => {
 					depth.set(m.id, depth.has(m.reply_to) ? depth.get(m.reply_to) + 1 : 0);
 					const e = article(m, depth.get(m.id));
 					e.classList.toggle("here", m.id == id);

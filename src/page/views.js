@@ -304,7 +304,7 @@ const runs = {
 			mark: r => r.status == "blocked" || r.status.startsWith("suspect") ? "urgent" : "",
 			columns: [
 				{ name: "name", title: "Run", link: true, get: r => r.run },
-				{ name: "status", title: "Status", get: (r, cell) => { cell.dataset.is = TONE[r.status]; return r.settled_at ? "settled" : r.words; } },
+				{ name: "status", title: "Status", get: (r, cell) => { cell.dataset.is = r.settled_at ? "" : TONE[r.status]; return r.words; } },
 				{ name: "from", title: "For", get: r => r.owner },
 				{ name: "to", title: "By", get: r => r.child },
 				{ name: "issue", title: "Issue", get: r => r.issue },
@@ -349,7 +349,7 @@ function openRun(page, name, signal) {
 
 const dead = {
 	open(page, _, query, signal) {
-		const request = { status: "undelivered", ...query };
+		const { status = "undelivered", ...more } = query, request = status == "any" ? more : { status, ...more };
 		let letters = [];
 		page.title("Dead letters");
 		page.command("dead", ...Object.entries(request).flatMap(([k, v]) => ["--" + k.replaceAll("_", "-"), v]));
@@ -424,7 +424,7 @@ const activity = {
 			],
 			load: async after => { const reply = await get("activity", { ...request, after, limit: 100 }, signal); return { rows: reply.activities, next: reply.more ? reply.next : undefined }; } });
 		const pill = fresh(rows);
-		page.main.append(page.filter("/activity", "--task TASK, --type TOOL_EXEC, --status FAILURE, --since 2h", ["newest", "oldest", "strict"], "task"), pill, rows);
+		page.main.append(page.filter("/activity", "--task TASK, --type TOOL_EXEC, --status FAILURE, --since 2h", ["newest", "oldest"], "task"), pill, rows);
 		return { look: again => again ? rows.refresh() : rows.restart() };
 	},
 };

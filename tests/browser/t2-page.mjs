@@ -279,6 +279,32 @@ await test("addresses", async () => {
 	await window.context.close();
 });
 
+/* ------------------------------------------------- as the terminal has it */
+
+await test("the same as at the terminal", async () => {
+	const place = new Workspace("retries:\n  max_attempts: 1\n");
+	place.roger("bridge", "ingest", "--to", "bob", "--text", "(ZED): no number");
+	place.roger("run", "--as", "lead", "--run", "build-9", "--", "sh", "-c", "exit 3", { status: 3 });
+	place.roger("dismiss", "build-9", "--reason", "seen");
+	place.roger("send", "--as", "lead", "bob", "in vain", "--key", "app:ask:c1", "--confirm", "read", "--within", "1ms", { status: 75 });
+	place.roger("dismiss", place.json("dead").dead_letters[0].id, "--reason", "done by hand");
+	const root = place.roger("send", "--as", "lead", "bob", "begin", "--print", "id").trim();
+	batch(place, Array.from({ length: 320 }, (_, i) => ({ from: "bob", to: i % 2 ? "ann" : "lead", content: `answer ${i}`, issue: `part-${i % 8}`, reply_to: root })));
+	const other = await place.serve();
+	const window = await login(browser, other);
+	const says = async (address, words) => {
+		await window.page.goto(other.origin + address);
+		return window.page.getByText(words).first().waitFor({ timeout: 10_000 }).then(() => true, () => false);
+	};
+	check("a message without a number has none", await says(`/message/${place.json("list", "--from", "ZED").messages[0].id}`, "Message of ZED"));
+	equal("nor a session", (await window.page.textContent("main")).includes("undefined"), false);
+	check("a run that was dismissed has its status", await says("/runs", "failed: exit 3"));
+	check("dead letters of any status are listed, as the filter says", await says("/dead?status=any", "app:ask:c1"));
+	check("a long thread says how much of it is here", await says(`/thread/${root}`, "321 messages, the first 300 of them here"));
+	equal("nothing went wrong on the way", window.faults, []);
+	await window.context.close();
+});
+
 /* ------------------------------------------------------------ the main job */
 
 /* Down the rows until one says this; and up, should the first of them have been passed. */
