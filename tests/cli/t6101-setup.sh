@@ -436,6 +436,24 @@ is "and takes it out" "$(cat "$HOME/.claude.json" .git/info/exclude 2>&1 | head 
 rm "$HOME/.claude.json"
 cd ../project || exit 1
 
+# ------------------------------------------------------------ a path that is long
+folder=$(printf '%0200d' 0)
+mkdir far && cd far || exit 1
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do
+	mkdir "$folder" && cd "$folder" || exit 1
+done
+mkdir -p .git/info && cp -a . ../before
+roger init -q
+exits 0 "far below, all files are found" roger setup claude --scope stealth --yes
+check "in the project" test -f .claude/settings.local.json
+exits 0 "and out" roger setup --scope stealth --remove --yes
+rm -r .roger
+check "byte for byte from far below, too" diff -r . ../before
+is "nothing is made on the way there" "$(cd "$here/project/far" && find . -mindepth 1 ! -name "$folder" | grep -v -e /.git -e /before)" ""
+cd "$here/project" && rm -r far
+CODEX_HOME=/$(printf '%04090d' 0) exits 64 "a place that is too long for a path" "$ROGER" setup codex --scope user --yes
+like "is told" "$err" "/config.toml' is too long a path"
+
 # ------------------------------------------------------------ a further working tree
 if command -v git >/dev/null && git init -q ../trunk 2>/dev/null; then
 	cd ../trunk || exit 1

@@ -50,6 +50,15 @@ static const struct folder *folder_of(const char *name)
 	return NULL;
 }
 
+/* Put a path together from its three parts. */
+static int join_path(const char *start, const char *below, const char *rest,
+		     char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
+{
+	if (snprintf(to, RG_SETUP_PATH_BYTES, "%s%s%s", start, below, rest) < RG_SETUP_PATH_BYTES)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EUSAGE, 0, "'%.80s...%s' is too long a path", start, rest);
+}
+
 /*
  * Expand "{codex}/x" and the like to a path, "": no such file.  root: the project's folder, in
  * which it is unless it is the user's.
@@ -64,14 +73,11 @@ static int expand_name(const char *root, bool user, const char *name, char to[RG
 	to[0] = '\0';
 	if (!folder) {
 		/* Without a repository there is no such file. */
-		if (rg_outside_git_folder(root, git))
-			snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s", git, rest);
-		return ROGER_OK;
+		return rg_outside_git_folder(root, git) ? join_path(git, "", rest, to, err)
+							: ROGER_OK;
 	}
-	if (folder->here && !user) {
-		snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s%s", root, folder->here, rest);
-		return ROGER_OK;
-	}
+	if (folder->here && !user)
+		return join_path(root, folder->here, rest, to, err);
 	value = folder->variable ? set_variable(folder->variable) : NULL;
 	if (!value && !home)
 		return rg_fail(err, ROGER_EUSAGE, 0,
@@ -80,9 +86,8 @@ static int expand_name(const char *root, bool user, const char *name, char to[RG
 	if ((value ? value : home)[0] != '/')
 		return rg_fail(err, ROGER_EUSAGE, 0, "%s: expected a path that starts with '/'",
 			       value ? folder->variable : "HOME");
-	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s%s", value ? value : home,
-		 value ? folder->below : folder->below_home, rest);
-	return ROGER_OK;
+	return join_path(value ? value : home, value ? folder->below : folder->below_home, rest, to,
+			 err);
 }
 
 /* ---------------------------------------------------------------- targets -- */
