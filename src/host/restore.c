@@ -69,13 +69,14 @@ int rg_restore_begin(const char *path, struct rg_restore *ret_restore, struct ro
 {
 	struct rg_restore *restore = ret_restore;
 	struct rg_worktree tree;
-	bool there = false;
+	bool there = false, made = false;
 	int r;
 
 	*restore = (struct rg_restore){
 		.top = RG_NO_FILE, .home = RG_NO_FILE, .folder = RG_NO_FILE, .file = RG_NO_FILE
 	};
-	r = rg_file_make_folder(AT_FDCWD, path, NULL, err);
+	r = rg_file_make_folder(AT_FDCWD, path, &made, err);
+	restore->made = made ? path : NULL;
 	if (r == ROGER_OK)
 		r = rg_workspace_home(path, restore->root, &tree, &there, err);
 	if (r == ROGER_OK)
@@ -161,6 +162,7 @@ int rg_restore_finish(struct rg_restore *restore, struct roger_err *err)
 	if (!moved)
 		return r < 0 ? r : rg_fail(err, ROGER_EIO, 0, "'%s' went away", spare);
 	restore->home = rg_file_close(restore->home);
+	restore->made = NULL;
 	return rg_file_sync_folder(restore->top, RG_WORKSPACE_FOLDER, err);
 }
 
@@ -174,4 +176,6 @@ void rg_restore_close(struct rg_restore *restore)
 	}
 	rg_file_close(restore->home);
 	rg_file_close(restore->top);
+	if (restore->made)
+		rg_file_remove_folder(AT_FDCWD, restore->made);
 }

@@ -11,6 +11,7 @@
 
 struct rg_restore {
 	char root[4096];
+	const char *made; /* the path of root, if it was made for this; else NULL; borrowed */
 	int top, home;	  /* root, and the folder that is filled */
 	int folder, file; /* the folder of the present file, and the file */
 	char below[512];  /* the name of that folder from home */
