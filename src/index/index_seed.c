@@ -63,6 +63,7 @@ static const char put_row[] =
 struct table {
 	struct rg_index *index;
 	int64_t end; /* how much of the journal the index has read */
+	struct rg_path_vfs vfs;
 	sqlite3 *db;
 	sqlite3_stmt *put, *drop;
 	struct rg_arena *arena; /* for one message */
@@ -113,8 +114,8 @@ static int prepare_statement(const struct table *table, const char *sql, sqlite3
 static int open_table(struct table *table, const char *path, const char *settings,
 		      struct roger_err *err)
 {
-	if (sqlite3_open_v2(path, &table->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-	    SQLITE_OK)
+	if (rg_path_vfs_open(&table->vfs, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			     &table->db) != SQLITE_OK)
 		return fail_table(table, "open", err);
 	table->arena = rg_arena_new();
 	if (!table->arena)
@@ -291,11 +292,12 @@ static int take_in(struct table *table, struct roger_err *err)
 /* Is there a database of another program, without a table of messages?  False if unknown. */
 static bool is_foreign_database(const char *path)
 {
+	struct rg_path_vfs vfs = { 0 };
 	sqlite3_stmt *ask = NULL;
 	sqlite3 *db = NULL;
 	bool foreign = false;
 
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
+	if (rg_path_vfs_open(&vfs, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, &db) ==
 	    SQLITE_OK) {
 		rg_index_distrust(db);
 		if (sqlite3_prepare_v2(db,

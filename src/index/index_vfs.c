@@ -197,23 +197,38 @@ static int keep_path(sqlite3_vfs *base, const char *path, int size, char *to)
 }
 
 /* The VFS is registered only during the open: the list of VFSs belongs to the whole program. */
-int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db)
+static int open_registered(struct rg_path_vfs *vfs, const char *path, int flags, sqlite3 **ret_db)
 {
 	int r;
 
-	vfs->usual = sqlite3_vfs_find("unix");
-	if (!vfs->usual)
-		return SQLITE_ERROR;
 	snprintf(vfs->name, sizeof vfs->name, "roger-%p", (void *)vfs);
-	vfs->base = *vfs->usual;
-	vfs->base.szOsFile *= 2;
 	vfs->base.zName = vfs->name;
-	vfs->base.xOpen = open_file;
-	vfs->base.xAccess = access_file;
 	vfs->base.xFullPathname = keep_path;
 	r = sqlite3_vfs_register(&vfs->base, 0);
 	if (r == SQLITE_OK)
 		r = sqlite3_open_v2(path, ret_db, flags, vfs->name);
 	sqlite3_vfs_unregister(&vfs->base);
 	return r;
+}
+
+int rg_path_vfs_open(struct rg_path_vfs *vfs, const char *path, int flags, sqlite3 **ret_db)
+{
+	const sqlite3_vfs *usual = sqlite3_vfs_find("unix");
+
+	if (!usual)
+		return SQLITE_ERROR;
+	vfs->base = *usual;
+	return open_registered(vfs, path, flags, ret_db);
+}
+
+int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db)
+{
+	vfs->usual = sqlite3_vfs_find("unix");
+	if (!vfs->usual)
+		return SQLITE_ERROR;
+	vfs->path.base = *vfs->usual;
+	vfs->path.base.szOsFile *= 2;
+	vfs->path.base.xOpen = open_file;
+	vfs->path.base.xAccess = access_file;
+	return open_registered(&vfs->path, path, flags, ret_db);
 }

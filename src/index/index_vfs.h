@@ -20,10 +20,15 @@
 
 #include "index/index_pages.h"
 
-struct rg_index_vfs {
-	sqlite3_vfs base;	  /* a copy of usual with the changed functions */
-	const sqlite3_vfs *usual; /* SQLite's own, which does the work */
+/* SQLite's own VFS, which takes any path as it is. */
+struct rg_path_vfs {
+	sqlite3_vfs base; /* a copy of it with the changed functions */
 	char name[32];
+};
+
+struct rg_index_vfs {
+	struct rg_path_vfs path;
+	const sqlite3_vfs *usual; /* SQLite's own, which does the work */
 	const sqlite3_io_methods *usual_database;
 	sqlite3_io_methods database; /* a copy with the changed functions */
 	const char *recent; /* path of the file of recent pages, which is there, with two NULs as
@@ -33,7 +38,9 @@ struct rg_index_vfs {
 	struct rg_index_pages pages;
 };
 
-/* Like sqlite3_open_v2(); vfs, which begins as zeros, must live until the connection is closed. */
+/* Like sqlite3_open_v2(), of an index and of another database; vfs, which begins as zeros, must
+ * live until the connection is closed. */
 int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db);
+int rg_path_vfs_open(struct rg_path_vfs *vfs, const char *path, int flags, sqlite3 **ret_db);
 
 #endif

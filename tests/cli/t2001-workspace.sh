@@ -116,6 +116,8 @@ roger send -q --as ann bob hello 2>/dev/null
 exits 0 "far below: the tables are made" roger list --to bob
 exits 0 "and used" roger status
 is "without a word" "$err" ""
+check "other programs have theirs" test -s .roger/messages.db
+exits 0 "and both are rebuilt" roger doctor rebuild
 cd "$here" || exit 1
 
 # Who may not write is told so.
