@@ -172,12 +172,14 @@ int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena
 	return rg_message_read_within(*ret_text, arena, ret_message, err);
 }
 
-int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, struct roger_err *err)
+int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, bool own,
+			    struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf again = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_message message;
 	struct roger_str line, body;
+	size_t number_at;
 	uint64_t chain;
 	int r;
 
@@ -185,9 +187,12 @@ int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, struct ro
 		  : rg_fail_memory(err);
 	if (r < 0)
 		return r;
-	if (!rg_chain_split(line, &chain, &body))
+	if (!own)
+		rg_message_print(&message, &again, &number_at);
+	else if (rg_chain_split(line, &chain, &body))
+		rg_buf_add_str(&again, body);
+	else
 		return rg_fail(err, ROGER_EIO, 0, "the journal changed while it was read");
-	rg_buf_add_str(&again, body);
 	rg_buf_add_text(&again, "}\n");
 	return again.failed ? rg_fail_memory(err)
 			    : rg_engine_log_add(engine, RG_LOG_ARCHIVE, message.issue,

@@ -105,8 +105,8 @@ RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, struct roger_err 
 RG_CHECKED int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena *arena,
 				 struct roger_str *ret_text, struct roger_message *ret_message,
 				 struct roger_err *err);
-/* Archive again the message whose archiving line is at this offset. */
-RG_CHECKED int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset,
+/* Archive again the message whose archiving line is at this offset; own: roger wrote that line. */
+RG_CHECKED int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, bool own,
 				       struct roger_err *err);
 
 /* Hash the start of a message's line up to its id; false: not a line of roger's. */

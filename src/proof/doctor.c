@@ -73,9 +73,9 @@ static int examine_all(struct rg_doctor *doctor, struct roger_err *err)
 {
 	static int (*const steps[])(struct rg_doctor *, struct roger_err *) = {
 		measure_journals,	 rg_doctor_check_index_end, rg_doctor_journals,
-		rg_doctor_compare_index, rg_doctor_state,	    rg_doctor_archive,
-		rg_doctor_control,	 rg_doctor_leases,	    rg_doctor_places,
-		rg_doctor_removed,
+		rg_doctor_compare_index, rg_doctor_state,	    rg_doctor_removed,
+		rg_doctor_archive,	 rg_doctor_control,	    rg_doctor_leases,
+		rg_doctor_places,
 	};
 	uint64_t end;
 	size_t i;

@@ -12,7 +12,8 @@ struct rg_doctor_archived {
 	uint64_t text; /* rg_message_text() */
 	uint64_t offset;
 	int64_t line;
-	uint64_t found;
+	bool own; /* roger wrote that line */
+	bool found;
 };
 
 /* Number of messages of an issue, or of an issue and recipient; by rg_count_hash(). */

@@ -221,8 +221,7 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 
 int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err)
 {
-	struct roger_breach breach = rg_breach(ROGER_BREACH_ARCHIVE, ROGER_REPAIRABLE,
-					       rg_doctor_messages(doctor)->shown);
+	struct roger_breach breach;
 	const struct rg_doctor_archived *archived;
 	size_t i = 0;
 	int r;
@@ -233,13 +232,18 @@ int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err)
 	while (r == ROGER_OK && (archived = rg_table_next(&doctor->archived, &i))) {
 		if (archived->found)
 			continue;
+		breach = rg_breach(ROGER_BREACH_ARCHIVE,
+				   archived->own ? ROGER_REPAIRABLE : ROGER_NOTE,
+				   rg_doctor_messages(doctor)->shown);
 		breach.line = archived->line;
 		breach.byte = (int64_t)archived->offset;
+		breach.fixable = true;
 		rg_doctor_report(doctor, breach,
-				 "archived by this line, but missing in messages_archive/");
+				 "archived by this line%s, but missing in messages_archive/",
+				 archived->own ? "" : " of another program");
 		if (!doctor->wish->fix)
 			continue;
-		r = rg_engine_archive_again(doctor->engine, archived->offset, err);
+		r = rg_engine_archive_again(doctor->engine, archived->offset, archived->own, err);
 		if (r == ROGER_OK)
 			rg_doctor_fixed(doctor);
 	}

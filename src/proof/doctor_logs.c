@@ -126,13 +126,22 @@ static void check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk)
 					 sizes[i].member, chars, (long long)sizes[i].most);
 }
 
+/* A line of another program is archived as roger prints its message. */
 static void note_archived(struct rg_doctor *doctor, const struct rg_walk *walk, uint64_t text)
 {
 	struct rg_doctor_archived *archived;
+	struct roger_str line = walk->line.text;
+	size_t number_at;
 	uint64_t hash;
 	bool fresh;
 
-	if (!walk->own || !rg_archive_head(walk->line.text, &hash))
+	if (!walk->own) {
+		rg_buf_clear(&doctor->text);
+		rg_message_print(walk->message, &doctor->text, &number_at);
+		doctor->failed |= doctor->text.failed;
+		line = rg_buf_str(&doctor->text);
+	}
+	if (!rg_archive_head(line, &hash))
 		return;
 	archived = rg_table_put(&doctor->archived, hash, &fresh);
 	doctor->failed |= !archived;
@@ -141,6 +150,7 @@ static void note_archived(struct rg_doctor *doctor, const struct rg_walk *walk, 
 	archived->text = text;
 	archived->offset = walk->line.offset;
 	archived->line = walk->number;
+	archived->own = walk->own;
 }
 
 static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
@@ -187,7 +197,7 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	doctor->strange += !before->known && !rg_id_is_own(message->id);
 	if (!before->known)
 		check_sizes(doctor, walk);
-	if (message->archived_at_ms)
+	if (message->archived_at_ms && !before->archived)
 		note_archived(doctor, walk, text);
 	return note_key(doctor, walk, err);
 }

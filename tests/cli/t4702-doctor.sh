@@ -164,17 +164,38 @@ sed -i 1d .roger/messages_archive/app.jsonl
 roger doctor --fix -q >/dev/null
 is "the archive holds the same lines as before" "$(cat .roger/messages_archive/* | sort | cmp - before && echo same)" same
 again
+for first in verify "doctor --fix"; do
+	(
+		rm -rf removed && mkdir removed && cd removed && roger init -q && roger send --as ann --new bob "one" -q
+		roger archive --to bob --unread -q
+		rm .roger/messages_archive/general.jsonl
+		# shellcheck disable=SC2086
+		roger $first -q
+		roger doctor --fix -q
+		roger doctor --json
+	) >told 2>/dev/null
+	is "an archive that was removed is damage, also when it was written again, and nothing else is: $first finds it" \
+		"$(json '[[b["file"], b["severity"], b["what"]] for b in d["breaches"]]' <told)" \
+		'[["messages_archive/general.jsonl", "damage", "gone: it was removed"]]'
+done
+
 (
-	mkdir removed && cd removed && roger init -q && roger send --as ann --new bob "one" -q
-	roger archive --to bob --unread -q
-	rm .roger/messages_archive/general.jsonl
-	roger verify -q
-	roger doctor --fix -q
-	roger doctor --json
+	mkdir archived && cd archived && roger init -q && roger send --as ann --new bob "one" -q && roger receive --as bob -q
+	python3 -c '
+import json
+with open(".roger/messages.jsonl", "r+") as file:
+    line = json.loads(file.readlines()[-1])
+    line.pop("chain")
+    file.write(json.dumps({**line, "archived_at": line["read_at"] + 5, "archive_reason": "theirs"}) + "\n")'
+	for option in "" --fix ""; do
+		# shellcheck disable=SC2086
+		roger doctor --json $option
+	done
+	cat .roger/messages_archive/general.jsonl
 ) >told 2>/dev/null
-is "an archive that was removed is damage, also when it was written again, and nothing else is" \
-	"$(json '[[b["file"], b["severity"], b["what"]] for b in d["breaches"]]' <told)" \
-	'[["messages_archive/general.jsonl", "damage", "gone: it was removed"]]'
+is "what another program archived, and put nowhere, is told, and put there by --fix" \
+	"$(python3 -c 'import json; a, b, c, kept = map(json.loads, open("told")); print([[f["severity"], f["line"], f["what"], f["fixed"]] for d in (a, b, c) for f in d["breaches"]], c["left"], kept["content"], kept["archive_reason"])')" \
+	"[['note', 3, 'archived by this line of another program, but missing in messages_archive/', False], ['note', 3, 'archived by this line of another program, but missing in messages_archive/', True]] 0 one theirs"
 
 # ---- the send log
 forge send-log/ann.jsonl 'lines[1]["payload_sha256"] = "0" * 64'
