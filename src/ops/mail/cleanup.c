@@ -144,19 +144,19 @@ static int clean_one(struct roger *roger, struct roger_str name,
 		.reply = reply,
 		.dry_run = request->dry_run,
 	};
-	struct rg_issue_list found;
+	struct rg_issue_list *found = &issue.metrics.measured;
 	int r = rg_engine_measure_issues(roger->engine, name, rules.keep_runs > 0, reply->memory,
-					 &found, err);
+					 found, err);
 
-	if (r < 0 || !found.count)
+	if (r < 0 || !found->count)
 		return r;
 	if (!rg_arena_print(issue.metrics.arena, &issue.metrics.reason,
 			    "max_age_days %lld, keep_per_agent %lld, keep_passes %lld",
 			    (long long)rules.max_age_days, (long long)rules.keep_per_phase,
 			    (long long)rules.keep_runs))
 		return rg_fail_memory(err);
-	issue.messages = found.items->figures.messages;
-	rg_cleaning_init(&issue.cleaning, &rules, found.items->newest_pass, rg_clock_ms());
+	issue.messages = found->items->figures.messages;
+	rg_cleaning_init(&issue.cleaning, &rules, found->items->newest_pass, rg_clock_ms());
 	r = clean_pieces(&issue, err);
 	rg_cleaning_deinit(&issue.cleaning);
 	return r < 0 ? r : save_figures(&issue.metrics, &before, reply, err);

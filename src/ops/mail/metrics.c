@@ -6,10 +6,10 @@
 static int find_or_add(struct rg_metrics *metrics, struct roger_str issue,
 		       struct roger_cleanup **ret_cleanup, struct roger_err *err)
 {
-	struct rg_issue_list found;
+	struct rg_issue_list found = metrics->measured;
 	struct roger_cleanup *cleanup;
 	size_t i;
-	int r;
+	int r = ROGER_OK;
 
 	for (i = metrics->count; i > 0; i--)
 		if (rg_str_equal(metrics->items[i - 1].issue, issue)) {
@@ -22,8 +22,9 @@ static int find_or_add(struct rg_metrics *metrics, struct roger_str issue,
 	cleanup->verb = metrics->verb;
 	cleanup->reason = metrics->reason;
 	*ret_cleanup = cleanup;
-	r = rg_engine_measure_issues(metrics->roger->engine, issue, false, metrics->arena, &found,
-				     err);
+	if (!found.count)
+		r = rg_engine_measure_issues(metrics->roger->engine, issue, false, metrics->arena,
+					     &found, err);
 	if (r == ROGER_OK && found.count)
 		cleanup->bytes_before = found.items->figures.bytes;
 	cleanup->bytes_after = cleanup->bytes_before;

@@ -8,6 +8,7 @@ struct rg_metrics {
 	struct roger *roger;
 	struct rg_arena *arena;
 	struct roger_str verb, reason;
+	struct rg_issue_list measured; /* the only issue, where it was measured before; or empty */
 	struct roger_cleanup *items;
 	size_t count;
 };
