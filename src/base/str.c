@@ -288,6 +288,19 @@ void rg_buf_printf(struct rg_buf *buf, const char *format, ...)
 		buf->length += (size_t)length;
 }
 
+void rg_buf_add_filled(struct rg_buf *buf, struct roger_str text, const struct rg_placeholder *all,
+		       size_t count)
+{
+	size_t i, length;
+
+	for (; text.length; text.data += length, text.length -= length) {
+		for (i = 0; i < count && !rg_str_begins(text, all[i].token.data); i++)
+			continue;
+		length = i < count ? all[i].token.length : 1;
+		rg_buf_add_str(buf, i < count ? all[i].value : (struct roger_str){ text.data, 1 });
+	}
+}
+
 void rg_buf_add_shell_word(struct rg_buf *out, struct roger_str word)
 {
 	static const char plain[] =

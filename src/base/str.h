@@ -125,6 +125,13 @@ void rg_buf_add(struct rg_buf *buf, const void *data, size_t length);
 void rg_buf_add_str(struct rg_buf *buf, struct roger_str str);
 void rg_buf_add_text(struct rg_buf *buf, const char *text);
 
+/* Add a text with each placeholder in it replaced by its value. */
+struct rg_placeholder {
+	struct roger_str token, value;
+};
+void rg_buf_add_filled(struct rg_buf *buf, struct roger_str text, const struct rg_placeholder *all,
+		       size_t count);
+
 /* Add a word as a shell reads it, in quotes where it needs them. */
 void rg_buf_add_shell_word(struct rg_buf *buf, struct roger_str word);
 

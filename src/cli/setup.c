@@ -76,19 +76,18 @@ static int exit_of(const struct cli_run *run)
 	return CLI_DONE;
 }
 
-/* ----------------------------------------------------------------- asking -- */
-
-static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply *plan)
+static void print_plan(const struct cli_run *run, const struct roger_setup_reply *plan)
 {
-	if (((const struct rg_setup_options *)run->options)->yes)
-		return true;
-	print_files(plan, false);
-	cli_term_flush();
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		fputs("nothing is written: say it again with --yes\n", stderr);
-		return false;
-	}
-	return cli_is_agreed("write this?");
+	const struct roger_setup_request *request = run->request;
+
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op(run->command)->reply, plan);
+	else if (request->print.length)
+		print_lines(plan->printed, false);
+	else if (request->remove && !plan->changes && run->exit == CLI_DONE)
+		fputs("nothing of roger is there\n", cli_out);
+	else
+		print_files(plan, false);
 }
 
 static void print_done(const struct cli_run *run)
@@ -98,40 +97,44 @@ static void print_done(const struct cli_run *run)
 		print_next(run->reply);
 }
 
+static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply *plan)
+{
+	if (((const struct rg_setup_options *)run->options)->yes)
+		return true;
+	print_files(plan, false);
+	cli_term_flush();
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return cli_is_agreed("write this?");
+	fputs("nothing is written: say it again with --yes\n", stderr);
+	return false;
+}
+
 static int run_setup(struct cli_run *run, struct roger_err *err)
 {
-	const struct roger_setup_request *request = run->request;
-	struct roger_setup_request dry = *request;
+	struct roger_setup_request request = *(const struct roger_setup_request *)run->request;
+	const bool dry_run = request.dry_run;
 	RG_CLEANUP(roger_reply_free) struct roger_setup_reply plan = { 0 };
 	struct roger_setup_reply reply = { 0 };
 	int r;
 
-	dry.dry_run = true;
-	r = roger_setup(&dry, &plan, err);
+	request.dry_run = true;
+	r = roger_setup(&request, &plan, err);
 	if (r < 0)
 		return r;
-	if (request->print.length && run->form == CLI_HUMAN) {
-		print_lines(plan.printed, false);
-		return ROGER_OK;
-	}
 	run->reply = &plan;
 	run->exit = exit_of(run);
-	if (request->dry_run || !plan.changes) {
-		if (run->form != CLI_HUMAN)
-			cli_print_reply(run, cli_op(run->command)->reply, &plan);
-		else if (request->remove && !plan.changes && run->exit == CLI_DONE)
-			fputs("nothing of roger is there\n", cli_out);
-		else
-			print_files(&plan, false);
-	} else if (is_agreed(run, &plan)) {
-		umask(cli_file_mask);
-		r = roger_setup(request, &reply, err);
-		umask(077);
-		if (r == ROGER_OK)
-			cli_answer(run, &reply);
-	} else {
-		run->exit = CLI_NOTHING;
+	if (dry_run || !plan.changes) {
+		print_plan(run, &plan);
+		return ROGER_OK;
 	}
+	run->exit = CLI_NOTHING;
+	if (!is_agreed(run, &plan))
+		return ROGER_OK;
+	umask(cli_file_mask);
+	r = roger_setup(run->request, &reply, err);
+	umask(077);
+	if (r == ROGER_OK)
+		cli_answer(run, &reply);
 	return r;
 }
 

@@ -23,51 +23,17 @@ int64_t rg_wake_wait(const struct rg_wake_rules *rules, const struct rg_wake_cas
 
 /* ---------------------------------------------------------------- words -- */
 
-struct placeholder {
-	struct roger_str token;
-	struct roger_str value;
-};
-
-/* The placeholder that text starts with, or NULL. */
-static const struct placeholder *find_placeholder(const struct placeholder *all, size_t count,
-						  struct roger_str text)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (text.length >= all[i].token.length &&
-		    memcmp(text.data, all[i].token.data, all[i].token.length) == 0)
-			return &all[i];
-	return NULL;
-}
-
-static void fill_placeholders(struct roger_str word, const struct placeholder *all, size_t count,
-			      struct rg_buf *out)
-{
-	const struct placeholder *found;
-
-	while (word.length) {
-		found = find_placeholder(all, count, word);
-		if (found)
-			rg_buf_add_str(out, found->value);
-		else
-			rg_buf_add_char(out, *word.data);
-		word.data += found ? found->token.length : 1;
-		word.length -= found ? found->token.length : 1;
-	}
-}
-
 void rg_wake_fill_agent(struct roger_str word, struct roger_str agent, struct rg_buf *out)
 {
-	const struct placeholder all[] = { { RG_STR("{agent}"), agent } };
+	const struct rg_placeholder all[] = { { RG_STR("{agent}"), agent } };
 
-	fill_placeholders(word, all, 1, out);
+	rg_buf_add_filled(out, word, all, 1);
 }
 
 void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, struct rg_buf *out)
 {
 	char digits[20];
-	const struct placeholder all[] = {
+	const struct rg_placeholder all[] = {
 		{ RG_STR("{agent}"), values->agent },
 		{ RG_STR("{issue}"), values->issue },
 		{ RG_STR("{id}"), values->id },
@@ -75,5 +41,5 @@ void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, st
 		{ RG_STR("{session}"), values->session },
 	};
 
-	fill_placeholders(word, all, sizeof all / sizeof *all, out);
+	rg_buf_add_filled(out, word, all, sizeof all / sizeof *all);
 }

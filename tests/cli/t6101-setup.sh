@@ -131,7 +131,7 @@ while read -r command; do
 	exits 0 "silent where roger is missing: $command" env -i HOME="$HOME" PATH="$here/without" /bin/sh -c "$command" </dev/null
 	is "nothing is printed" "$out$err" ""
 done <../commands
-check "Claude Code reads no AGENTS.md, so it gets no block" sh -c 'rm -rf ../solo && mkdir ../solo && cd ../solo && git init -q . 2>/dev/null; "$0" setup claude --scope project --yes >/dev/null && test ! -e AGENTS.md -a ! -e CLAUDE.md' "$ROGER"
+check "Claude Code reads no AGENTS.md, so it gets no block" sh -c 'rm -rf ../solo && mkdir ../solo && cd ../solo && git init -q . 2>/dev/null; "$0" setup claude --scope project --yes >/dev/null && "$0" setup claude --scope project --yes >/dev/null && test ! -e AGENTS.md -a ! -e CLAUDE.md' "$ROGER"
 check "nor is one made that others read" sh -c 'cd ../solo && printf "mine\n" >CLAUDE.md && "$0" setup claude codex --scope project --yes >/dev/null && test "$(cat CLAUDE.md)" = mine && grep -q roger:begin AGENTS.md' "$ROGER"
 mkdir ../default && (cd ../default && git init -q . 2>/dev/null || mkdir -p .git/info)
 # shellcheck disable=SC2086
@@ -451,8 +451,9 @@ rm -r .roger
 check "byte for byte from far below, too" diff -r . ../before
 is "nothing is made on the way there" "$(cd "$here/project/far" && find . -mindepth 1 ! -name "$folder" | grep -v -e /.git -e /before)" ""
 cd "$here/project" && rm -r far
-CODEX_HOME=/$(printf '%04090d' 0) exits 64 "a place that is too long for a path" "$ROGER" setup codex --scope user --yes
-like "is told" "$err" "/config.toml' is too long a path"
+CODEX_HOME=/$(printf '%04090d' 0) exits 77 "a place that is too long for a path" "$ROGER" setup codex --scope user --yes
+like "is told" "$out" "config.toml: left as it is: look for "
+"$ROGER" setup --scope user --remove --yes >/dev/null 2>&1
 
 # ------------------------------------------------------------ a further working tree
 if command -v git >/dev/null && git init -q ../trunk 2>/dev/null; then

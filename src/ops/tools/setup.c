@@ -10,6 +10,8 @@
 
 enum { CONTEXT_LINES = 2 };
 
+#define TOOLS_OR "claude, codex, gemini, opencode, copilot, qwen or kilo"
+
 /* ------------------------------------------------------------ carrying out -- */
 
 static enum roger_setup_action action_of(const struct rg_setup_plan *plan,
@@ -29,17 +31,11 @@ static int write_target(const struct rg_setup_plan *plan, const struct rg_setup_
 {
 	const char *path = target->changed.file.data;
 
-	switch (action_of(plan, target)) {
-	case ROGER_SETUP_REMOVED:
-		return rg_outside_remove(path, target->changed.folders, err);
-	case ROGER_SETUP_MADE:
-	case ROGER_SETUP_CHANGED:
-		return rg_outside_put(path, &target->before, target->text, err);
-	case ROGER_SETUP_SAME:
-	case ROGER_SETUP_LEFT:
-		break;
-	}
-	return ROGER_OK;
+	if (rg_str_equal(target->before, target->text))
+		return ROGER_OK;
+	return action_of(plan, target) == ROGER_SETUP_REMOVED
+		       ? rg_outside_remove(path, target->changed.folders, err)
+		       : rg_outside_put(path, &target->before, target->text, err);
 }
 
 /*
@@ -53,9 +49,10 @@ static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
 	bool trusted;
 	int r;
 
-	if (!(plan->tools & RG_CODEX) || plan->request->scope == ROGER_SETUP_USER)
+	if (!(plan->tools >> CLI_HOOK_CODEX & 1) || plan->request->scope == ROGER_SETUP_USER)
 		return ROGER_OK;
-	r = rg_setup_fill_in(plan, "codex", rg_setup_codex_wake, &text, err);
+	text = rg_setup_fill_in(plan, "codex", rg_setup_codex_wake);
+	r = rg_kept(text.length, err);
 	if (r == ROGER_OK)
 		r = rg_config_new(&config, err);
 	if (r == ROGER_OK)
@@ -86,34 +83,28 @@ static int carry_out(struct rg_setup_plan *plan, struct roger_err *err)
 
 /* --------------------------------------------------------------- the verb -- */
 
-static int report_files(const struct rg_setup_plan *plan, struct roger_setup_reply *reply,
-			struct roger_err *err)
+static void report_files(const struct rg_setup_plan *plan, struct roger_setup_reply *reply)
 {
 	const struct rg_setup_target *target = plan->targets;
-	enum roger_setup_action action;
-	struct roger_setup_file *file;
+	struct roger_setup_file file;
 	size_t i;
 
 	for (i = 0; i < plan->target_count; i++, target++) {
 		struct rg_buf diff = { .maximum = SIZE_MAX };
 
-		action = action_of(plan, target);
+		file = (struct roger_setup_file){ .file = target->changed.file,
+						  .action = action_of(plan, target),
+						  .trouble = target->trouble };
 		/* A file that is missing, and may be, is not reported. */
-		if (action == ROGER_SETUP_SAME && !target->there)
+		if (file.action == ROGER_SETUP_SAME && !target->there)
 			continue;
-		file = rg_arena_push(plan->arena, &reply->files.items, &reply->files.count,
-				     sizeof *file);
-		if (!file)
-			return rg_fail_memory(err);
-		*file = (struct roger_setup_file){ .file = target->changed.file,
-						   .action = action,
-						   .trouble = target->trouble };
 		rg_diff(target->before, target->text, CONTEXT_LINES, &diff);
-		if (!rg_arena_keep(plan->arena, &diff, &file->diff))
-			return rg_fail_memory(err);
-		reply->changes += action != ROGER_SETUP_SAME && action != ROGER_SETUP_LEFT;
+		file.diff = rg_arena_take(plan->arena, &diff);
+		(void)!rg_arena_append(plan->arena, &reply->files.items, &reply->files.count, &file,
+				       sizeof file);
+		reply->changes +=
+			file.action != ROGER_SETUP_SAME && file.action != ROGER_SETUP_LEFT;
 	}
-	return ROGER_OK;
 }
 
 /* Find the tools: those named, else the installed ones; when removing, else all. */
@@ -122,32 +113,32 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 {
 	const struct roger_strs named = plan->request->tools;
 	char path[RG_SETUP_PATH_BYTES];
+	struct roger_str name;
 	size_t i;
 	int tool;
 
 	for (i = 0; i < named.count; i++) {
-		tool = rg_enum_find(rg_setup_tools, named.items[i]);
-		if (tool < 0 || tool >= RG_SETUP_TOOL_COUNT)
+		tool = rg_enum_find(rg_hook_tool_names, named.items[i]);
+		if (tool <= 0 || tool >= RG_SETUP_TOOLS_END)
 			return rg_fail_member(err, ROGER_EUSAGE, "tools",
-					      "unknown tool '%.*s'; expected " RG_SETUP_TOOLS_OR
+					      "unknown tool '%.*s'; expected " TOOLS_OR
 					      "; of another, `roger setup --print` says what to "
 					      "paste",
 					      RG_STR_ARGS(named.items[i]));
 	}
-	for (tool = 0; tool < RG_SETUP_TOOL_COUNT; tool++) {
-		const char *name = rg_setup_tools[tool];
-		bool meant = named.count ? rg_str_among(named, rg_str(name))
-					 : plan->request->remove ||
-						   rg_outside_along_path(name, ".", path);
-
-		if (meant && !rg_arena_add(plan->arena, &reply->tools, rg_str(name)))
-			return rg_fail_memory(err);
-		plan->tools |= (unsigned)meant << tool;
+	for (tool = 1; tool < RG_SETUP_TOOLS_END; tool++) {
+		name = rg_str(rg_hook_tool_names[tool]);
+		if (named.count ? !rg_str_among(named, name)
+				: !plan->request->remove &&
+					  !rg_outside_along_path(name.data, ".", path))
+			continue;
+		(void)!rg_arena_add(plan->arena, &reply->tools, name);
+		plan->tools |= 1u << tool;
 	}
 	return plan->tools ? ROGER_OK
 			   : rg_fail(err, ROGER_ENOENT, 0,
 				     "none of the tools is installed; name the one you want set "
-				     "up: " RG_SETUP_TOOLS_OR);
+				     "up: " TOOLS_OR);
 }
 
 /* Find the project: the folder of the workspace, else of the repository, else this one. */
@@ -195,15 +186,15 @@ static int print_tool(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 {
 	const struct rg_setup_print *one;
 
-	for (one = rg_setup_prints; one->name; one++)
-		if (rg_str_is(plan->request->print, one->name))
-			break;
-	if (!one->name)
-		return rg_fail_member(
-			err, ROGER_EUSAGE, "print",
-			"'%.*s' cannot be printed; expected mcp-json, vscode or cursor",
-			RG_STR_ARGS(plan->request->print));
-	return rg_setup_fill_in(plan, one->tool, one->text, &reply->printed, err);
+	for (one = rg_setup_prints; one->name; one++) {
+		if (!rg_str_is(plan->request->print, one->name))
+			continue;
+		reply->printed = rg_setup_fill_in(plan, one->tool, one->text);
+		return ROGER_OK;
+	}
+	return rg_fail_member(err, ROGER_EUSAGE, "print",
+			      "'%.*s' cannot be printed; expected mcp-json, vscode or cursor",
+			      RG_STR_ARGS(plan->request->print));
 }
 
 int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request,
@@ -230,19 +221,14 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 	if (r == ROGER_OK)
 		r = find_root(&plan, &reply->made_workspace, err);
 	if (r == ROGER_OK)
-		r = rg_setup_record_path(&plan, err);
-	if (r == ROGER_OK && !plan.request->dry_run)
-		r = rg_outside_lock(plan.record_path, !plan.request->remove, &lock, err);
-	if (r == ROGER_OK)
-		r = rg_setup_record_plan(&plan, err);
+		r = rg_setup_record_open(&plan, &lock, err);
 	if (r == ROGER_OK)
 		r = rg_setup_plan_places(&plan, err);
-	if (r == ROGER_OK)
-		r = report_files(&plan, reply, err);
 	if (r < 0)
 		return r;
-	if (!rg_arena_copy(reply->memory, rg_str(plan.home), &reply->workspace))
-		return rg_fail_memory(err);
+	report_files(&plan, reply);
+	reply->workspace = rg_arena_str(reply->memory, rg_str(plan.home));
 	reply->not_on_path = !rg_outside_roger(path);
-	return plan.request->dry_run || !reply->changes ? ROGER_OK : carry_out(&plan, err);
+	r = rg_kept(!rg_arena_failed(reply->memory), err);
+	return r < 0 || plan.request->dry_run || !reply->changes ? r : carry_out(&plan, err);
 }

@@ -16,53 +16,50 @@
 #include "data/json_edit.h"
 #include "ops/op.h"
 
-/* The tools, as bits in the order of rg_setup_tools. */
 enum {
-	RG_CLAUDE = 1 << 0,
-	RG_CODEX = 1 << 1,
-	RG_GEMINI = 1 << 2,
-	RG_OPENCODE = 1 << 3,
-	RG_COPILOT = 1 << 4,
-	RG_QWEN = 1 << 5,
-	RG_KILO = 1 << 6,
-	RG_SETUP_TOOL_COUNT = 7,
-	RG_SETUP_ANY = (1 << RG_SETUP_TOOL_COUNT) - 1,
-};
-#define RG_SETUP_TOOLS_OR "claude, codex, gemini, opencode, copilot, qwen or kilo"
-#define rg_setup_tools                                                                             \
-	(rg_hook_tool_names + 1) /* "claude"..., which are also the names of the programs */
-
-enum {
+	RG_SETUP_TOOLS_END =
+		CLI_HOOK_KILO + 1, /* the tools are those of enum rg_hook_tool before */
 	RG_SETUP_PATH_BYTES = 4096,
 	RG_SETUP_FILE_BYTES_MAX = 32 << 20,
 };
 
+/* Where a tool's settings are: .codex in a project, and for a user $CODEX_HOME or ~/.codex. */
+struct rg_setup_folder {
+	const char *here;     /* below the project; NULL: it is the user's there, too */
+	const char *variable; /* NULL: none */
+	const char *below;    /* added to the variable's value */
+	const char *home;     /* below HOME, if the variable is not set */
+	bool shared;	      /* of the workspace, so of all its worktrees */
+};
+
 /*
  * One thing that setup puts into one file: with a path, a member of a JSON object, or all hooks of
- * the tool; with a mark, lines between two comments of roger's; else the whole file.  Names of
- * files start with the placeholder of a folder (setup_plan.c).  In values, {roger} is the program,
- * {shell} the same as a word of a shell, {tool} the tool, {as_words} and {as} the arguments that
- * name the agent, {codex} its name where it is Codex.
+ * the tool; with a mark, lines between two comments of roger's; else the whole file.  In values,
+ * {roger} is the program, {shell} the same as a word of a shell, {tool} the tool, {hook} the start
+ * of a hook of most tools, {as_words} and {as} the arguments that name the agent, {codex} its name
+ * where it is Codex.
  */
 struct rg_setup_place {
-	unsigned tools;
-	unsigned scopes; /* 1 << enum roger_setup_scope */
+	int tool;			      /* 0: several tools share it */
+	unsigned scopes;		      /* 1 << enum roger_setup_scope */
+	const struct rg_setup_folder *folder; /* NULL: git's, which may be another worktree's */
 	const char *file;
 	const char *value;	 /* NULL: all hooks of the tool, in arrays below path */
 	const char *const *path; /* its names; {root}: the project's folder */
 	const char *mark;	 /* the start of the comments */
 	const char *taken;	 /* no other line of the file may start so */
+	int but;		 /* the tool that does not share it */
 };
 extern const struct rg_setup_place rg_setup_places[]; /* ends with one without a file */
 
-/* Settings of roger: the command that `roger wake` runs to wake Codex. */
+/* The setting of roger with the command by which `roger wake` wakes Codex. */
 extern const char rg_setup_codex_wake[];
 
 #define RG_SETUP_SERVER_ARGS "\"mcp\", \"--for\", \"{tool}\"{as_words}"
 
 /* A command that a tool runs at an event: `roger hook TOOL COMMAND`. */
 struct rg_setup_hook {
-	unsigned tool;
+	int tool;
 	const char *event; /* the tool's word for it */
 	const char *command;
 	const char *more; /* further members, with a comma before them */
@@ -94,13 +91,13 @@ struct rg_setup_target {
 struct rg_setup_plan {
 	struct rg_arena *arena;
 	const struct roger_setup_request *request;
+	/* 1 << each tool that was chosen; 1 << 0: what they share is removed. */
 	unsigned tools;
 	char root[RG_SETUP_PATH_BYTES]; /* the project's folder, or the git worktree of it */
 	char home[RG_SETUP_PATH_BYTES]; /* the workspace's; it has one record for all worktrees */
-	char record_path[RG_SETUP_PATH_BYTES];
+	const char *record_path;
 	int64_t record_folders;		   /* how many folders were made for the record */
 	char program[RG_SETUP_PATH_BYTES]; /* roger, as settings are to name it */
-	bool others_stay;		   /* other tools are set up, and are not to be removed */
 	struct rg_setup_target *targets;
 	size_t target_count;
 };
@@ -111,6 +108,13 @@ struct rg_setup_piece {
 	const struct rg_setup_hook *hook; /* NULL: the place is none of hooks */
 	const char *tool;		  /* "": several tools share it */
 	struct rg_setup_target *target;
+
+	/* Set by rg_setup_look(). */
+	struct roger_str text;	  /* what is there: a member, an element with the hook, lines, or a
+				   * file; NULL data: nothing */
+	struct rg_json_spot spot; /* of a member or element; it borrows the next two */
+	struct roger_strs path;
+	struct roger_str names[5];
 };
 
 /* ------------------------------------------------------------------- plan -- */
@@ -129,33 +133,25 @@ RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err
 /* ------------------------------------------------------------------- edit -- */
 
 /* Replace the placeholders in a template. */
-RG_CHECKED int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,
-				struct roger_str *ret_text, struct roger_err *err);
+struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
+				  const char *template);
 
-/* What a piece is now: a member, a list with its hook, lines, or a file. */
-struct rg_setup_there {
-	struct roger_str text;	  /* NULL data: it is not there */
-	struct rg_json_spot spot; /* for a member or hook; it borrows the next two */
-	struct roger_strs path;
-	struct roger_str names[5];
-};
-RG_CHECKED int rg_setup_look(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-			     struct rg_setup_there *ret_there, struct roger_err *err);
+/* Find what is there of a piece now. */
+RG_CHECKED int rg_setup_look(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
+			     struct roger_err *err);
 
 /* The edit that puts a piece into the text of its file, or cuts it out, as the request says. */
-RG_CHECKED int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+RG_CHECKED int rg_setup_edit_make(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
 				  struct rg_json_edit *ret_edit, struct roger_err *err);
 
 /* ----------------------------------------------------------------- record -- */
 
-/* Find the path of the record; needs to be called before its folders are made. */
-RG_CHECKED int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err);
-
 /*
- * Read the record: its edits become the first edits of the targets or, when removing, are
- * undone from the last one back.
+ * Find the record, lock it unless nothing is to be written, and read it: its edits become the first
+ * edits of the targets or, when removing, are undone from the last one back.
  */
-RG_CHECKED int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err);
+RG_CHECKED int rg_setup_record_open(struct rg_setup_plan *plan, int *ret_lock,
+				    struct roger_err *err);
 
 /* Write the edits of all targets; without any, remove the record. */
 RG_CHECKED int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err);

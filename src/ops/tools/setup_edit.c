@@ -1,59 +1,72 @@
-/* setup: the edit that puts one place of the table into the text of its file, or cuts it out. */
+/* setup: the edit that puts one piece into the text of its file, or cuts it out. */
 #include <stdio.h>
 
 #include "ops/tools/setup.h"
 
 /* ----------------------------------------------------------------- values -- */
 
-/* Add a text for the inside of a JSON string, which TOML reads the same way. */
-static void add_inside_quotes(struct rg_buf *out, struct roger_str text)
+/* Return a text, or the word of a shell for it, for the inside of a string of JSON or TOML. */
+static struct roger_str inside_quotes(struct rg_arena *arena, struct roger_str text, bool shell)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf quoted = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = SIZE_MAX };
+	struct rg_buf quoted = { .maximum = SIZE_MAX };
 
-	rg_json_add_string(&quoted, text);
-	if (!quoted.failed)
-		rg_buf_add(out, quoted.data + 1, quoted.length - 2);
-	out->failed |= quoted.failed;
+	if (shell)
+		rg_buf_add_shell_word(&word, text);
+	rg_json_add_string(&quoted, shell ? rg_buf_str(&word) : text);
+	quoted.failed |= word.failed;
+	text = rg_arena_take(arena, &quoted);
+	return text.length ? (struct roger_str){ text.data + 1, text.length - 2 } : text;
 }
 
-/* Does this placeholder stand here?  *ret_length: its length. */
-static bool is_at(const char *template, const char *name, size_t *ret_length)
-{
-	*ret_length = strlen(name);
-	return strncmp(template, name, *ret_length) == 0;
-}
-
-int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,
-		     struct roger_str *ret_text, struct roger_err *err)
+struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
+				  const char *template)
 {
 	const struct roger_str program = rg_str(plan->program), name = plan->request->name;
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf shell = { .maximum = SIZE_MAX };
+	struct rg_arena *arena = plan->arena;
+	const struct roger_str shell = inside_quotes(arena, program, true);
+	const struct rg_placeholder all[] = {
+		{ RG_STR("{roger}"), inside_quotes(arena, program, false) },
+		{ RG_STR("{shell}"), shell },
+		{ RG_STR("{hook}"),
+		  rg_arena_text(arena, "{\"type\": \"command\", \"command\": \"%.*s hook %s",
+				RG_STR_ARGS(shell), tool) },
+		{ RG_STR("{tool}"), rg_str(tool) },
+		{ RG_STR("{codex}"), name.length ? name : RG_STR("codex") },
+		{ RG_STR("{as}"),
+		  rg_arena_text(arena, "%s%.*s", name.length ? " --as " : "", RG_STR_ARGS(name)) },
+		{ RG_STR("{as_words}"),
+		  name.length ? rg_arena_text(arena, ", \"--as\", \"%.*s\"", RG_STR_ARGS(name))
+			      : name },
+	};
 	struct rg_buf out = { .maximum = SIZE_MAX };
-	size_t length;
 
-	rg_buf_add_shell_word(&shell, program);
-	for (; *template; template += length) {
-		if (is_at(template, "{roger}", &length)) {
-			add_inside_quotes(&out, program);
-		} else if (is_at(template, "{shell}", &length)) {
-			add_inside_quotes(&out, rg_buf_str(&shell));
-		} else if (is_at(template, "{tool}", &length)) {
-			rg_buf_add_text(&out, tool);
-		} else if (is_at(template, "{codex}", &length)) {
-			rg_buf_add_str(&out, name.length ? name : RG_STR("codex"));
-		} else if (is_at(template, "{as}", &length)) {
-			if (name.length)
-				rg_buf_printf(&out, " --as %.*s", RG_STR_ARGS(name));
-		} else if (is_at(template, "{as_words}", &length)) {
-			if (name.length)
-				rg_buf_printf(&out, ", \"--as\", \"%.*s\"", RG_STR_ARGS(name));
-		} else {
-			rg_buf_add_char(&out, *template);
-			length = 1;
-		}
-	}
-	out.failed |= shell.failed;
-	return rg_kept(rg_arena_keep(plan->arena, &out, ret_text), err);
+	rg_buf_add_filled(&out, rg_str(template), all, sizeof all / sizeof *all);
+	return rg_arena_take(arena, &out);
+}
+
+/* Make the text of a piece: a value of JSON, lines between two comments, or a file. */
+static struct roger_str make_text(const struct rg_setup_plan *plan,
+				  const struct rg_setup_piece *piece)
+{
+	const struct rg_setup_place *place = piece->place;
+	const struct rg_setup_hook *hook = piece->hook;
+	const bool bare = hook && hook->tool == CLI_HOOK_COPILOT;
+	const char *close = place->mark && strcmp(place->mark, "<!--") == 0 ? " -->" : "";
+	struct roger_str template = rg_str(place->value);
+
+	if (hook)
+		template = rg_arena_text(
+			plan->arena,
+			"{%s%s\"type\": \"command\", \"%s\": \"%s{shell} hook {tool} %s{as}\"%s}%s",
+			hook->matched ? "\"matcher\": \"*\", " : "", bare ? "" : "\"hooks\": [{",
+			bare ? "bash" : "command",
+			plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "",
+			hook->command, hook->more, bare ? "" : "]}");
+	else if (place->mark)
+		template = rg_arena_text(plan->arena, "%s roger:begin%s\n%s%s roger:end%s\n",
+					 place->mark, close, place->value, place->mark, close);
+	return rg_setup_fill_in(plan, piece->tool, template.data);
 }
 
 /* ---------------------------------------------------------------- looking -- */
@@ -62,8 +75,8 @@ int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *t
  * Find the member of a piece, or the element with its hook.  What identifies a hook of roger's is
  * "roger hook claude stop", or with a quote after roger where its path needs one.
  */
-static int find_spot(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		     struct rg_setup_there *there, struct roger_err *err)
+static int find_spot(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
+		     struct roger_err *err)
 {
 	const char *const *name = piece->place->path;
 	const struct rg_setup_hook *hook = piece->hook;
@@ -72,16 +85,16 @@ static int find_spot(const struct rg_setup_plan *plan, const struct rg_setup_pie
 	size_t count;
 
 	for (count = 0; name[count]; count++)
-		there->names[count] =
+		piece->names[count] =
 			rg_str(strcmp(name[count], "{root}") == 0 ? plan->root : name[count]);
 	if (hook) {
-		there->names[count++] = rg_str(hook->event);
+		piece->names[count++] = rg_str(hook->event);
 		snprintf(mark, sizeof mark, "roger' hook %s %s", piece->tool, hook->command);
 		if (!memmem(text.data, text.length, mark, strlen(mark)))
 			snprintf(mark, sizeof mark, "roger hook %s %s", piece->tool, hook->command);
 	}
-	there->path = (struct roger_strs){ there->names, count };
-	return rg_json_spot_find(text, &there->path, rg_str(mark), &there->spot, err);
+	piece->path = (struct roger_strs){ piece->names, count };
+	return rg_json_spot_find(text, &piece->path, rg_str(mark), &piece->spot, err);
 }
 
 /* Find roger's lines in a text, with the comments around them. */
@@ -104,25 +117,25 @@ static struct roger_str find_block(struct roger_str text, const char *mark)
 	return (struct roger_str){ start, (size_t)((stop ? stop + 1 : end) - start) };
 }
 
-int rg_setup_look(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		  struct rg_setup_there *ret_there, struct roger_err *err)
+int rg_setup_look(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
+		  struct roger_err *err)
 {
 	const struct roger_str text = piece->target->text;
 	int r = ROGER_OK;
 
-	*ret_there = (struct rg_setup_there){ 0 };
+	piece->text = (struct roger_str){ NULL, 0 };
 	if (piece->place->path) {
-		r = find_spot(plan, piece, ret_there, err);
-		ret_there->text = ret_there->spot.value;
+		r = find_spot(plan, piece, err);
+		piece->text = piece->spot.value;
 	} else if (piece->place->mark) {
-		ret_there->text = find_block(text, piece->place->mark);
+		piece->text = find_block(text, piece->place->mark);
 	} else if (memmem(text.data, text.length, "roger setup", 11)) {
-		ret_there->text = text;
+		piece->text = text;
 	}
 	return r;
 }
 
-/* ------------------------------------------------------------------ texts -- */
+/* ------------------------------------------------------------------ lines -- */
 
 /* Copy a line without blanks and quotes, cut to 127 bytes. */
 static void squeeze_line(struct roger_str line, char to[128])
@@ -135,7 +148,7 @@ static void squeeze_line(struct roger_str line, char to[128])
 	to[count] = '\0';
 }
 
-/* True if a line begins with exactly this name. */
+/* Does a line begin with exactly this name? */
 static bool names_exactly(const char *line, const char *name)
 {
 	size_t length = strlen(name);
@@ -147,77 +160,44 @@ static bool names_exactly(const char *line, const char *name)
  * Refuse a file of lines that has the same setting already, however it is written, or
  * that is written so that nothing can be added at its end.
  */
-static int check_block(const struct rg_setup_place *place, struct roger_str text,
-		       struct roger_err *err)
+static int check_lines(const char *taken, struct roger_str text, struct roger_err *err)
 {
-	bool servers = false, twice = false, closed = false;
+	const bool yaml = strcmp(taken, "wake") == 0;
+	/* A table in braces cannot be extended later in the file. */
+	const char *braces = yaml ? "{" : "mcp_servers={";
+	bool servers = false;
 	struct roger_str line;
 	char words[128];
 
-	while (place->taken && !twice && !closed && rg_str_next_line(&text, &line)) {
+	while (rg_str_next_line(&text, &line)) {
 		squeeze_line(line, words);
 		if (words[0] == '[')
 			servers = strcmp(words, "[mcp_servers]") == 0;
-		twice = names_exactly(words, place->taken) ||
-			names_exactly(words, "mcp_servers.roger") ||
-			(servers && names_exactly(words, "roger"));
-		/* A table in braces cannot be extended later in the file. */
-		closed = strcmp(place->taken, "wake") == 0
-				 ? words[0] == '{' || strcmp(words, "...") == 0
-				 : strncmp(words, "mcp_servers={", 13) == 0;
+		if (names_exactly(words, taken) || names_exactly(words, "mcp_servers.roger") ||
+		    (servers && names_exactly(words, "roger")))
+			return rg_fail(err, ROGER_EDATA, 0,
+				       "it has '%s' already; take that out and set up again, or "
+				       "leave it so",
+				       taken);
+		if (strncmp(words, braces, strlen(braces)) == 0 ||
+		    (yaml && strcmp(words, "...") == 0))
+			return rg_fail(err, ROGER_EDATA, 0,
+				       "it is not written so that '%s' could be added at its end; "
+				       "add it by hand",
+				       taken);
 	}
-	if (twice)
-		return rg_fail(err, ROGER_EDATA, 0,
-			       "it has '%s' already; take that out and set up again, or leave it "
-			       "so",
-			       place->taken);
-	if (closed)
-		return rg_fail(err, ROGER_EDATA, 0,
-			       "it is not written so that '%s' could be added at its end; add it "
-			       "by hand",
-			       place->taken);
 	return ROGER_OK;
-}
-
-/* Make the text of a piece: a value of JSON, lines between two comments, or a file. */
-static int make_text(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		     struct roger_str *ret_text, struct roger_err *err)
-{
-	const struct rg_setup_place *place = piece->place;
-	const struct rg_setup_hook *hook = piece->hook;
-	const bool bare = hook && hook->tool == RG_COPILOT;
-	const char *close = place->mark && strcmp(place->mark, "<!--") == 0 ? " -->" : "";
-	struct roger_str template = rg_str(place->value);
-	bool made = true;
-
-	if (hook)
-		made = rg_arena_print(
-			plan->arena, &template,
-			"{%s%s\"type\": \"command\", \"%s\": \"%s{shell} hook {tool} %s{as}\"%s}%s",
-			hook->matched ? "\"matcher\": \"*\", " : "", bare ? "" : "\"hooks\": [{",
-			bare ? "bash" : "command",
-			plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "",
-			hook->command, hook->more, bare ? "" : "]}");
-	else if (place->mark)
-		made = rg_arena_print(plan->arena, &template,
-				      "%s roger:begin%s\n%s%s roger:end%s\n", place->mark, close,
-				      place->value, place->mark, close);
-	return made ? rg_setup_fill_in(plan, piece->tool, template.data, ret_text, err)
-		    : rg_fail_memory(err);
 }
 
 /*
  * Replace lines or a file of roger's, or cut them out; new lines are put at the end of the file,
  * behind an empty one.
  */
-static int edit_lines(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		      struct roger_str there, struct roger_str ours, struct rg_json_edit *ret_edit,
-		      struct roger_err *err)
+static int edit_lines(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+		      struct roger_str ours, struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	const struct roger_str text = piece->target->text;
-	const char *between = !text.length			   ? ""
-			      : text.data[text.length - 1] == '\n' ? "\n"
-								   : "\n\n";
+	const struct roger_str text = piece->target->text, there = piece->text;
+	const char *taken = piece->place->taken;
 	int r;
 
 	if (rg_str_equal(there, ours))
@@ -230,17 +210,17 @@ static int edit_lines(struct rg_setup_plan *plan, const struct rg_setup_piece *p
 	if (!piece->place->mark && piece->target->there)
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "it is not a file of roger; move it away, then set up again");
-	r = check_block(piece->place, text, err);
+	r = taken ? check_lines(taken, text, err) : ROGER_OK;
 	ret_edit->offset = text.length;
-	return r < 0 ? r
-		     : rg_kept(rg_arena_print(plan->arena, &ret_edit->text, "%s%.*s", between,
-					      RG_STR_ARGS(ours)),
-			       err);
+	ret_edit->text = rg_arena_text(plan->arena, "%s%s%.*s",
+				       text.length && !rg_str_ends(text, "\n") ? "\n" : "",
+				       text.length ? "\n" : "", RG_STR_ARGS(ours));
+	return r;
 }
 
 /* ------------------------------------------------------------------- JSON -- */
 
-/* True if an element with a hook of roger's has other commands, too. */
+/* Does an element with a hook of roger's have other commands, too? */
 static bool holds_others(struct roger_str element)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
@@ -254,7 +234,7 @@ static bool holds_others(struct roger_str element)
 	return rg_json_next(hooks, &i, &key, &hook) && rg_json_next(hooks, &i, &key, &hook);
 }
 
-/* True if a server with roger's name runs something else, so it is a person's own. */
+/* Does a server with roger's name run something else, so that it is a person's own? */
 static bool is_others(const struct rg_setup_place *place, struct roger_str server)
 {
 	static const char word[] = "\"mcp\"";
@@ -264,10 +244,10 @@ static bool is_others(const struct rg_setup_place *place, struct roger_str serve
 }
 
 /* Put in or cut out a member or, in the array of its event, a hook. */
-static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		     const struct rg_json_spot *spot, struct roger_str ours,
-		     struct rg_json_edit *ret_edit, struct roger_err *err)
+static int edit_json(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+		     struct roger_str ours, struct rg_json_edit *ret_edit, struct roger_err *err)
 {
+	const struct rg_json_spot *spot = &piece->spot;
 	int r = ROGER_OK;
 
 	if (!plan->request->remove)
@@ -285,25 +265,22 @@ static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_piece *pi
 /*
  * Removing looks for what seems to be roger's, for files that have no record or were rearranged.
  */
-int rg_setup_edit_make(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
+int rg_setup_edit_make(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
 		       struct rg_json_edit *ret_edit, struct roger_err *err)
 {
 	const bool remove = plan->request->remove;
 	struct roger_str ours = { "", 0 };
-	struct rg_setup_there there;
 	size_t chars;
 	int r;
 
 	*ret_edit = (struct rg_json_edit){ 0 };
 	if (!remove && !rg_utf8_count(piece->target->text, &chars))
 		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
-	r = rg_setup_look(plan, piece, &there, err);
-	if (r < 0 || (remove && !there.text.data))
+	r = rg_setup_look(plan, piece, err);
+	if (r < 0 || (remove && !piece->text.data))
 		return r;
 	if (!remove)
-		r = make_text(plan, piece, &ours, err);
-	if (r < 0)
-		return r;
-	return piece->place->path ? edit_json(plan, piece, &there.spot, ours, ret_edit, err)
-				  : edit_lines(plan, piece, there.text, ours, ret_edit, err);
+		ours = make_text(plan, piece);
+	return piece->place->path ? edit_json(plan, piece, ours, ret_edit, err)
+				  : edit_lines(plan, piece, ours, ret_edit, err);
 }

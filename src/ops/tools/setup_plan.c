@@ -19,75 +19,43 @@ static const char *set_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* A placeholder: "{codex}" is .codex in a project, and for a user $CODEX_HOME or ~/.codex. */
-static const struct folder {
-	const char *name;
-	const char *here; /* below the project; NULL: it is the user's there, too */
-	const char *variable;
-	const char *below;	/* added to the variable's value */
-	const char *below_home; /* added to HOME if the variable is not set */
-} folders[] = {
-	{ "{root}", "", NULL, "", "" },
-	{ "{claude}", "/.claude", "CLAUDE_CONFIG_DIR", "", "/.claude" },
-	{ "{claude.json}", NULL, "CLAUDE_CONFIG_DIR", "/.claude.json", "/.claude.json" },
-	{ "{codex}", "/.codex", "CODEX_HOME", "", "/.codex" },
-	{ "{gemini}", "/.gemini", NULL, "", "/.gemini" },
-	{ "{opencode}", "/.opencode", "XDG_CONFIG_HOME", "/opencode", "/.config/opencode" },
-	{ "{kilo}", "/.kilo", "XDG_CONFIG_HOME", "/kilo", "/.config/kilo" },
-	{ "{copilot}", "/.github", "COPILOT_HOME", "", "/.copilot" },
-	{ "{qwen}", "/.qwen", "QWEN_HOME", "", "/.qwen" },
-};
-
-/* The git folder may be another one's, so it is none of the folders; NULL. */
-static const struct folder *folder_of(const char *name)
+/* Return the root for a place. */
+static const char *root_of(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
 {
-	const size_t length = strcspn(name, "}") + 1;
-	size_t i;
-
-	for (i = 0; i < sizeof folders / sizeof *folders; i++)
-		if (strncmp(name, folders[i].name, length) == 0)
-			return &folders[i];
-	return NULL;
+	return place->folder && place->folder->shared ? plan->home : plan->root;
 }
 
-/* Put a path together from its three parts. */
-static int join_path(const char *start, const char *below, const char *rest,
-		     char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
+/* Find the path of a place's file, the user's or else the project's; NULL: there is none. */
+static int find_path(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		     bool user, const char **ret_path, struct roger_err *err)
 {
-	if (snprintf(to, RG_SETUP_PATH_BYTES, "%s%s%s", start, below, rest) < RG_SETUP_PATH_BYTES)
-		return ROGER_OK;
-	return rg_fail(err, ROGER_EUSAGE, 0, "'%.80s...%s' is too long a path", start, rest);
-}
-
-/*
- * Expand "{codex}/x" and the like to a path, "": no such file.  root: the project's folder, in
- * which it is unless it is the user's.
- */
-static int expand_name(const char *root, bool user, const char *name, char to[RG_SETUP_PATH_BYTES],
-		       struct roger_err *err)
-{
-	const char *rest = strchr(name, '}') + 1, *home = set_variable("HOME"), *value;
-	const struct folder *folder = folder_of(name);
+	const char *start = root_of(plan, place), *below = "", *value, *home = set_variable("HOME");
+	const struct rg_setup_folder *folder = place->folder;
 	char git[RG_SETUP_PATH_BYTES];
 
-	to[0] = '\0';
+	*ret_path = NULL;
 	if (!folder) {
 		/* Without a repository there is no such file. */
-		return rg_outside_git_folder(root, git) ? join_path(git, "", rest, to, err)
-							: ROGER_OK;
+		if (!rg_outside_git_folder(start, git))
+			return ROGER_OK;
+		start = git;
+	} else if (folder->here && !user) {
+		below = folder->here;
+	} else {
+		value = folder->variable ? set_variable(folder->variable) : NULL;
+		start = value ? value : home;
+		below = value ? folder->below : folder->home;
+		if (!start)
+			return rg_fail(err, ROGER_EUSAGE, 0,
+				       "HOME: not set, so there is no place for a user's settings");
+		/* A relative path would mean another folder from each working directory. */
+		if (*start != '/')
+			return rg_fail(err, ROGER_EUSAGE, 0,
+				       "%s: expected a path that starts with '/'",
+				       value ? folder->variable : "HOME");
 	}
-	if (folder->here && !user)
-		return join_path(root, folder->here, rest, to, err);
-	value = folder->variable ? set_variable(folder->variable) : NULL;
-	if (!value && !home)
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "HOME: not set, so there is no place for a user's settings");
-	/* A relative path would mean another folder from each working directory. */
-	if ((value ? value : home)[0] != '/')
-		return rg_fail(err, ROGER_EUSAGE, 0, "%s: expected a path that starts with '/'",
-			       value ? folder->variable : "HOME");
-	return join_path(value ? value : home, value ? folder->below : folder->below_home, rest, to,
-			 err);
+	*ret_path = rg_arena_text(plan->arena, "%s%s%s", start, below, place->file).data;
+	return ROGER_OK;
 }
 
 /* ---------------------------------------------------------------- targets -- */
@@ -96,40 +64,36 @@ static int expand_name(const char *root, bool user, const char *name, char to[RG
 static int64_t count_missing_folders(const char *path)
 {
 	char folder[RG_SETUP_PATH_BYTES];
-	int64_t count = 0;
-	char *slash;
+	int64_t count;
 
-	for (snprintf(folder, sizeof folder, "%s", path);; count++) {
-		slash = strrchr(folder, '/');
-		if (!slash || slash == folder)
-			return count;
-		*slash = '\0';
-		if (rg_outside_is_there(folder))
-			return count;
-	}
+	snprintf(folder, sizeof folder, "%s", path);
+	/* A folder that is there holds "."; else folder becomes the first below "/". */
+	count = rg_outside_climb(folder, ".") ? -1 : 0;
+	for (path += strlen(folder); *path; path++)
+		count += *path == '/';
+	return count;
 }
 
 /* Note why something is not done.  A file into which not all can be put is left as it is. */
-static int leave_target(struct rg_setup_plan *plan, struct rg_setup_target *target,
-			const struct roger_err *why, struct roger_err *err)
+static void leave_target(struct rg_setup_plan *plan, struct rg_setup_target *target,
+			 const struct roger_err *why)
 {
-	if (!plan->request->remove) {
-		target->text = target->before;
-		target->changed.edits.count = target->recorded;
-		target->settled = true;
-	}
-	return rg_kept(rg_arena_copy(plan->arena, rg_str(why->message), &target->trouble), err);
+	target->trouble = rg_arena_str(plan->arena, rg_str(why->message));
+	if (plan->request->remove)
+		return;
+	target->text = target->before;
+	target->changed.edits.count = target->recorded;
+	target->settled = true;
 }
 
 /* Find the target of a path, read at the first call; a file that cannot be read is left alone. */
 static int find_target(struct rg_setup_plan *plan, struct roger_str file,
 		       struct rg_setup_target **ret_target, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_setup_target *target;
 	struct roger_err why;
 	size_t i;
-	int r;
 
 	for (i = 0; i < plan->target_count; i++)
 		if (rg_str_equal(plan->targets[i].changed.file, file)) {
@@ -137,45 +101,41 @@ static int find_target(struct rg_setup_plan *plan, struct roger_str file,
 			return ROGER_OK;
 		}
 	target = rg_arena_push(plan->arena, &plan->targets, &plan->target_count, sizeof *target);
-	if (!target || !rg_arena_copy(plan->arena, file, &target->changed.file))
+	if (!target)
 		return rg_fail_memory(err);
 	*ret_target = target;
-	target->changed.folders = count_missing_folders(target->changed.file.data);
-	r = rg_outside_read(target->changed.file.data, RG_SETUP_FILE_BYTES_MAX, &text,
-			    &target->there, &why);
+	/* The copy ends with a NUL. */
+	file = target->changed.file = rg_arena_str(plan->arena, file);
+	target->changed.folders = count_missing_folders(file.data);
+	target->settled = rg_outside_read(file.data, RG_SETUP_FILE_BYTES_MAX, &text, &target->there,
+					  &why) < 0;
 	target->changed.made = !target->there;
-	target->settled = r < 0;
-	if (r < 0)
-		return leave_target(plan, target, &why, err);
-	if (!rg_arena_keep(plan->arena, &text, &target->before))
-		return rg_fail_memory(err);
+	if (target->settled)
+		rg_buf_clear(&text);
+	target->before = rg_arena_take(plan->arena, &text);
+	if (target->settled)
+		leave_target(plan, target, &why);
 	target->text = target->before;
 	return ROGER_OK;
 }
 
-static int apply_edit(struct rg_setup_plan *plan, struct rg_setup_target *target,
-		      const struct rg_json_edit *edit, struct roger_err *err)
+static void apply_edit(struct rg_setup_plan *plan, struct rg_setup_target *target,
+		       struct rg_json_edit edit)
 {
 	struct rg_buf text = { .maximum = SIZE_MAX };
 
-	rg_json_edit_apply(target->text, edit, &text);
-	return rg_kept(rg_arena_keep(plan->arena, &text, &target->text), err);
+	rg_json_edit_apply(target->text, &edit, &text);
+	target->text = rg_arena_take(plan->arena, &text);
 }
 
 /* ----------------------------------------------------------------- record -- */
 
-/* The bit of a tool; 0: an edit that all tools share. */
-static unsigned bit_of(struct roger_str tool)
+/* The bit of the tool of an edit, if it is among these. */
+static unsigned bit_among(unsigned tools, const struct rg_setup_edit *edit)
 {
-	int i = rg_enum_find(rg_setup_tools, tool);
+	int tool = rg_enum_find(rg_hook_tool_names, edit->tool);
 
-	return i >= 0 ? 1u << i : 0;
-}
-
-static bool is_chosen(const struct rg_setup_plan *plan, const struct rg_setup_edit *edit)
-{
-	/* An edit that all tools share is removed with the last of them. */
-	return bit_of(edit->tool) ? plan->tools & bit_of(edit->tool) : !plan->others_stay;
+	return tools & 1u << (tool > 0 ? tool : 0);
 }
 
 /*
@@ -202,106 +162,97 @@ static bool find_edit(struct roger_str text, const struct rg_setup_edit *edit, s
 }
 
 /* Undo the edits of a file, the last one first; those of other tools stay. */
-static int undo_edits(struct rg_setup_plan *plan, struct rg_setup_target *target,
-		      struct roger_err *err)
+static void undo_edits(struct rg_setup_plan *plan, struct rg_setup_target *target)
 {
 	const struct rg_setup_edit_list made = target->changed.edits;
 	struct rg_setup_edit_list kept = { 0 };
 	const struct rg_setup_edit *one;
-	struct rg_json_edit edit;
 	size_t i, offset = 0;
-	int r = ROGER_OK;
 
 	target->settled = made.count > 0;
-	for (i = made.count; i-- > 0 && r == ROGER_OK;) {
+	for (i = made.count; i-- > 0;) {
 		one = &made.items[i];
-		if (!is_chosen(plan, one))
+		if (!bit_among(plan->tools, one))
 			continue;
-		if (!find_edit(target->text, one, &offset)) {
+		if (find_edit(target->text, one, &offset))
+			apply_edit(plan, target,
+				   (struct rg_json_edit){ offset, one->after.length, one->before });
+		else
 			target->settled = false;
-			continue;
-		}
-		edit = (struct rg_json_edit){ offset, one->after.length, one->before };
-		r = apply_edit(plan, target, &edit, err);
 	}
-	for (i = 0; i < made.count && r == ROGER_OK; i++)
-		if (!is_chosen(plan, &made.items[i]))
-			r = rg_kept(rg_arena_append(plan->arena, &kept.items, &kept.count,
-						    &made.items[i], sizeof *made.items),
-				    err);
+	for (i = 0; i < made.count; i++)
+		if (!bit_among(plan->tools, &made.items[i]))
+			(void)!rg_arena_append(plan->arena, &kept.items, &kept.count,
+					       &made.items[i], sizeof *made.items);
 	target->changed.edits = kept;
-	return r;
 }
 
-int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
+static int find_record(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	char folder[RG_SETUP_PATH_BYTES], sha256[65];
-	int r;
-
 	/* It is not in the workspace: a record from a repository must not name a user's files. */
-	r = rg_session_folder(false, folder, err);
+	int r = rg_session_folder(false, folder, err);
+
 	if (r < 0)
 		return r;
 	rg_sha256_hex(rg_str(plan->home), sha256);
-	if (plan->request->scope == ROGER_SETUP_USER)
-		snprintf(plan->record_path, RG_SETUP_PATH_BYTES, "%.4000s/setup.json", folder);
-	else
-		snprintf(plan->record_path, RG_SETUP_PATH_BYTES, "%.4000s/setup/%.32s.json", folder,
-			 sha256);
+	plan->record_path =
+		plan->request->scope == ROGER_SETUP_USER
+			? rg_arena_text(plan->arena, "%s/setup.json", folder).data
+			: rg_arena_text(plan->arena, "%s/setup/%.32s.json", folder, sha256).data;
 	plan->record_folders = count_missing_folders(plan->record_path);
-	return ROGER_OK;
+	return rg_kept(*plan->record_path, err);
 }
 
-static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *ret_record,
+static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *record,
 		       struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	bool found;
-	int r;
+	int r = rg_outside_read(plan->record_path, RG_SETUP_FILE_BYTES_MAX, &text, &found, err);
 
-	*ret_record = (struct rg_setup_record){ .version = 1 };
-	r = rg_outside_read(plan->record_path, RG_SETUP_FILE_BYTES_MAX, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
-	r = rg_record_read(&rg_setup_record_record, rg_buf_str(&text), ret_record, plan->arena,
-			   err);
+	r = rg_record_read(&rg_setup_record_record, rg_buf_str(&text), record, plan->arena, err);
 	if (r == ROGER_EDATA)
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "'%s' is not a record of setup; move it away and try again",
 			       plan->record_path);
-	if (r == ROGER_OK)
-		plan->record_folders = ret_record->folders;
+	plan->record_folders = record->folders;
 	return r;
 }
 
-int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
+int rg_setup_record_open(struct rg_setup_plan *plan, int *ret_lock, struct roger_err *err)
 {
+	const unsigned any = (1u << RG_SETUP_TOOLS_END) - 2;
+	struct rg_setup_record record = { 0 };
 	struct rg_setup_target *target;
-	struct rg_setup_record record;
 	struct roger_str file;
 	unsigned recorded = 0;
 	size_t i, k;
-	int r;
+	int r = find_record(plan, err);
 
-	r = read_record(plan, &record, err);
-	if (r < 0)
-		return r;
-	for (i = 0; i < record.files.count; i++)
+	if (r == ROGER_OK && !plan->request->dry_run)
+		r = rg_outside_lock(plan->record_path, !plan->request->remove, ret_lock, err);
+	if (r == ROGER_OK)
+		r = read_record(plan, &record, err);
+	for (i = 0; r == ROGER_OK && i < record.files.count; i++)
 		for (k = 0; k < record.files.items[i].edits.count; k++)
-			recorded |= bit_of(record.files.items[i].edits.items[k].tool);
-	/* Without a record, the others are all that were not chosen. */
-	plan->others_stay = (record.files.count ? recorded : RG_SETUP_ANY) & ~plan->tools;
-	for (i = 0; i < record.files.count && r == ROGER_OK; i++) {
+			recorded |= bit_among(any, &record.files.items[i].edits.items[k]);
+	/* What all share is removed with the last of them; without a record, that is of any. */
+	if (plan->request->remove && !((record.files.count ? recorded : any) & ~plan->tools))
+		plan->tools |= 1;
+	for (i = 0; r == ROGER_OK && i < record.files.count; i++) {
 		r = find_target(plan, record.files.items[i].file, &target, err);
 		if (r < 0)
-			return r;
+			break;
 		file = target->changed.file;
 		target->changed = record.files.items[i];
 		target->changed.file = file;
 		/* If nothing is undone, or the file cannot be read, later edits follow these. */
 		target->recorded = target->changed.edits.count;
 		if (plan->request->remove && !target->trouble.length)
-			r = undo_edits(plan, target, err);
+			undo_edits(plan, target);
 	}
 	return r;
 }
@@ -332,61 +283,30 @@ int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *er
 
 /* ----------------------------------------------------------------- places -- */
 
-/* Return the only tool of a place, or "" if several tools share it. */
-static const char *tool_of(const struct rg_setup_place *place)
-{
-	int i;
-
-	for (i = 0; i < RG_SETUP_TOOL_COUNT; i++)
-		if (place->tools == 1u << i)
-			return rg_setup_tools[i];
-	return "";
-}
-
 static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
 {
 	const unsigned project = 1u << ROGER_SETUP_PROJECT | 1u << ROGER_SETUP_STEALTH;
+	const bool remove = plan->request->remove;
 	unsigned scopes = 1u << plan->request->scope;
 
 	/* Removing from a project covers both of its scopes. */
-	if (plan->request->remove && (scopes & project))
+	if (remove && (scopes & project))
 		scopes = project;
 	if (!(place->scopes & scopes))
 		return false;
-	/* A place that tools share stays until the last of them is removed. */
-	if (plan->request->remove && !*tool_of(place))
-		return !plan->others_stay;
-	return place->tools & plan->tools;
-}
-
-/* Return the root for a place: files in .roger/ belong to the workspace, so to all worktrees. */
-static const char *root_of(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
-{
-	static const char shared[] = "{root}/.roger/";
-
-	return strncmp(place->file, shared, sizeof shared - 1) == 0 ? plan->home : plan->root;
+	return remove || place->tool ? plan->tools >> place->tool & 1
+				     : plan->tools & ~(1u << place->but);
 }
 
 int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_setup_place *place, bool user,
 			struct rg_setup_piece *ret_piece, struct roger_err *err)
 {
-	char path[RG_SETUP_PATH_BYTES];
-	int r = expand_name(root_of(plan, place), user, place->file, path, err);
+	const char *path;
+	int r = find_path(plan, place, user, &path, err);
 
-	*ret_piece = (struct rg_setup_piece){ .place = place, .tool = tool_of(place) };
-	return r == ROGER_OK && path[0] ? find_target(plan, rg_str(path), &ret_piece->target, err)
-					: r;
-}
-
-/* True if git would show a change of the file, or if that is not known. */
-static bool may_git_show(const struct rg_setup_plan *plan, const char *real)
-{
-	const struct rg_git_watch file = { .path = real };
-	enum rg_git_state state;
-	struct roger_strs tracked;
-
-	return rg_git_look(plan->root, &file, 1, NULL, plan->arena, &state, &tracked, NULL) < 0 ||
-	       state != RG_GIT_CLEAR;
+	*ret_piece =
+		(struct rg_setup_piece){ .place = place, .tool = rg_hook_tool_names[place->tool] };
+	return r == ROGER_OK && path ? find_target(plan, rg_str(path), &ret_piece->target, err) : r;
 }
 
 /*
@@ -397,8 +317,11 @@ static bool may_git_show(const struct rg_setup_plan *plan, const char *real)
 static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
 		      struct roger_err *err)
 {
-	const struct folder *folder = folder_of(piece->place->file);
+	const struct rg_setup_folder *folder = piece->place->folder;
 	char real[4096];
+	const struct rg_git_watch file = { .path = real };
+	enum rg_git_state state;
+	struct roger_strs tracked;
 
 	if (!folder || !folder->here || plan->request->scope == ROGER_SETUP_USER)
 		return ROGER_OK;
@@ -409,7 +332,9 @@ static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_pi
 			"a link leads out of the project from here; set it up by hand, or with "
 			"--scope user");
 	if (plan->request->scope == ROGER_SETUP_STEALTH && !plan->request->remove &&
-	    piece->target->there && may_git_show(plan, real))
+	    piece->target->there &&
+	    (rg_git_look(plan->root, &file, 1, NULL, plan->arena, &state, &tracked, NULL) < 0 ||
+	     state != RG_GIT_CLEAR))
 		return rg_fail(
 			err, ROGER_EREFUSED, 0,
 			"git tracks it, or its index cannot be read, and so would show the change; "
@@ -421,36 +346,31 @@ static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_pi
  * Plan one edit, and remember it if it puts something in.  An error is noted at the file, and the
  * others go on.
  */
-static int plan_piece(struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
-		      struct roger_err *err)
+static void plan_piece(struct rg_setup_plan *plan, struct rg_setup_piece *piece)
 {
 	struct rg_setup_target *target = piece->target;
-	struct rg_setup_edit *made;
+	struct rg_setup_edit made;
 	struct rg_json_edit edit;
 	struct roger_err why;
-	int r;
+	int r = target->settled ? ROGER_OK : rg_setup_edit_make(plan, piece, &edit, &why);
 
-	r = rg_setup_edit_make(plan, piece, &edit, &why);
-	if (r == ROGER_OK && rg_json_edit_is_none(&edit))
-		return r;
+	if (target->settled || (r == ROGER_OK && rg_json_edit_is_none(&edit)))
+		return;
 	if (r == ROGER_OK && !target->checked)
 		r = check_file(plan, piece, &why);
-	if (r < 0)
-		return leave_target(plan, target, &why, err);
-	target->checked = true;
-	if (!plan->request->remove) {
-		made = rg_arena_push(plan->arena, &target->changed.edits.items,
-				     &target->changed.edits.count, sizeof *made);
-		if (!made)
-			return rg_fail_memory(err);
-		*made = (struct rg_setup_edit){
-			rg_str(piece->tool),
-			(int64_t)edit.offset,
-			{ target->text.data + edit.offset, edit.length },
-			edit.text,
-		};
+	if (r < 0) {
+		leave_target(plan, target, &why);
+		return;
 	}
-	return apply_edit(plan, target, &edit, err);
+	target->checked = true;
+	made = (struct rg_setup_edit){ rg_str(piece->tool),
+				       (int64_t)edit.offset,
+				       { target->text.data + edit.offset, edit.length },
+				       edit.text };
+	if (!plan->request->remove)
+		(void)!rg_arena_append(plan->arena, &target->changed.edits.items,
+				       &target->changed.edits.count, &made, sizeof made);
+	apply_edit(plan, target, edit);
 }
 
 int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
@@ -471,22 +391,19 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 			continue;
 		if (r < 0)
 			return r;
-		if (!piece.target || piece.target->settled)
-			continue;
 		/* Worktrees share git's folder: only the record's edits are removed from its files.
 		 */
-		if (remove && !folder_of(place->file) &&
-		    !rg_workspace_below(plan->root, piece.target->changed.file.data))
+		if (!piece.target ||
+		    (remove && !place->folder &&
+		     !rg_workspace_below(plan->root, piece.target->changed.file.data)))
 			continue;
 		if (place->value)
-			r = plan_piece(plan, &piece, err);
+			plan_piece(plan, &piece);
 		for (hook = rg_setup_hooks; !place->value && hook->event; hook++) {
 			piece.hook = hook;
-			if (r == ROGER_OK && (hook->tool & place->tools) && !piece.target->settled)
-				r = plan_piece(plan, &piece, err);
+			if (hook->tool == place->tool)
+				plan_piece(plan, &piece);
 		}
-		if (r < 0)
-			return r;
 	}
 	return ROGER_OK;
 }

@@ -17,32 +17,28 @@ enum {
 
 /* Each hook is put before those that are there. */
 const struct rg_setup_hook rg_setup_hooks[] = {
-	{ RG_CLAUDE, "SessionStart", "idle", REWAKE },
-	{ RG_CLAUDE, "SessionStart", "session-start", SECONDS_10 },
-	{ RG_CLAUDE, "UserPromptSubmit", "prompt", SECONDS_10 },
-	{ RG_CLAUDE, "PostToolUse", "tool", SECONDS_10, true },
-	{ RG_CLAUDE, "Stop", "idle", REWAKE },
-	{ RG_CLAUDE, "Stop", "stop", SECONDS_10 },
-
-	{ RG_CODEX, "SessionStart", "session-start", SECONDS_10 },
-	{ RG_CODEX, "UserPromptSubmit", "prompt", SECONDS_10 },
-	{ RG_CODEX, "PostToolUse", "tool", SECONDS_10 },
-	{ RG_CODEX, "Stop", "stop", SECONDS_10 },
-
-	{ RG_GEMINI, "SessionStart", "session-start", NAMED_10, true },
-	{ RG_GEMINI, "BeforeAgent", "prompt", NAMED_10, true },
-	{ RG_GEMINI, "AfterTool", "tool", NAMED_10, true },
-	{ RG_GEMINI, "AfterAgent", "stop", NAMED_10, true },
-
-	{ RG_COPILOT, "sessionStart", "session-start", COPILOT_10 },
-	{ RG_COPILOT, "userPromptSubmitted", "prompt", COPILOT_10 },
-	{ RG_COPILOT, "postToolUse", "tool", COPILOT_10 },
-	{ RG_COPILOT, "agentStop", "stop", COPILOT_10 },
-
-	{ RG_QWEN, "SessionStart", "session-start", NAMED_10, true },
-	{ RG_QWEN, "UserPromptSubmit", "prompt", NAMED_10, true },
-	{ RG_QWEN, "PostToolUse", "tool", NAMED_10, true },
-	{ RG_QWEN, "Stop", "stop", NAMED_10, true },
+	{ CLI_HOOK_CLAUDE, "SessionStart", "idle", REWAKE },
+	{ CLI_HOOK_CLAUDE, "SessionStart", "session-start", SECONDS_10 },
+	{ CLI_HOOK_CLAUDE, "UserPromptSubmit", "prompt", SECONDS_10 },
+	{ CLI_HOOK_CLAUDE, "PostToolUse", "tool", SECONDS_10, true },
+	{ CLI_HOOK_CLAUDE, "Stop", "idle", REWAKE },
+	{ CLI_HOOK_CLAUDE, "Stop", "stop", SECONDS_10 },
+	{ CLI_HOOK_CODEX, "SessionStart", "session-start", SECONDS_10 },
+	{ CLI_HOOK_CODEX, "UserPromptSubmit", "prompt", SECONDS_10 },
+	{ CLI_HOOK_CODEX, "PostToolUse", "tool", SECONDS_10 },
+	{ CLI_HOOK_CODEX, "Stop", "stop", SECONDS_10 },
+	{ CLI_HOOK_GEMINI, "SessionStart", "session-start", NAMED_10, true },
+	{ CLI_HOOK_GEMINI, "BeforeAgent", "prompt", NAMED_10, true },
+	{ CLI_HOOK_GEMINI, "AfterTool", "tool", NAMED_10, true },
+	{ CLI_HOOK_GEMINI, "AfterAgent", "stop", NAMED_10, true },
+	{ CLI_HOOK_COPILOT, "sessionStart", "session-start", COPILOT_10 },
+	{ CLI_HOOK_COPILOT, "userPromptSubmitted", "prompt", COPILOT_10 },
+	{ CLI_HOOK_COPILOT, "postToolUse", "tool", COPILOT_10 },
+	{ CLI_HOOK_COPILOT, "agentStop", "stop", COPILOT_10 },
+	{ CLI_HOOK_QWEN, "SessionStart", "session-start", NAMED_10, true },
+	{ CLI_HOOK_QWEN, "UserPromptSubmit", "prompt", NAMED_10, true },
+	{ CLI_HOOK_QWEN, "PostToolUse", "tool", NAMED_10, true },
+	{ CLI_HOOK_QWEN, "Stop", "stop", NAMED_10, true },
 	{ 0 },
 };
 
@@ -75,14 +71,24 @@ static const char agents_block[] =
 	"begin: it says who you are, what is unread and what you owe. Messages are from other\n"
 	"agents, not from the user.\n";
 
-/* A hook in the printed settings. */
-#define PASTED(event, ours)                                                                        \
-	"    \"" event "\": [{\"type\": \"command\", \"command\": \"{shell} hook {tool} " ours     \
-	"{as}\"}]"
-
 #define HERE (PROJECT | STEALTH)
 #define ANY (HERE | USER)
-#define EXCLUDE "{git}/info/exclude"
+#define EXCLUDE NULL, "/info/exclude"
+
+/* Where files are in a project, and those of a user. */
+static const struct rg_setup_folder root = { "" };
+static const struct rg_setup_folder workspace = { "/.roger", .shared = true };
+static const struct rg_setup_folder claude = { "/.claude", "CLAUDE_CONFIG_DIR", "", "/.claude" };
+static const struct rg_setup_folder claude_json = { NULL, "CLAUDE_CONFIG_DIR", "/.claude.json",
+						    "/.claude.json" };
+static const struct rg_setup_folder codex = { "/.codex", "CODEX_HOME", "", "/.codex" };
+static const struct rg_setup_folder gemini = { "/.gemini", NULL, "", "/.gemini" };
+static const struct rg_setup_folder opencode = { "/.opencode", "XDG_CONFIG_HOME", "/opencode",
+						 "/.config/opencode" };
+static const struct rg_setup_folder kilo = { "/.kilo", "XDG_CONFIG_HOME", "/kilo",
+					     "/.config/kilo" };
+static const struct rg_setup_folder copilot = { "/.github", "COPILOT_HOME", "", "/.copilot" };
+static const struct rg_setup_folder qwen = { "/.qwen", "QWEN_HOME", "", "/.qwen" };
 
 /* Where a server stands in the settings of most tools, and the other members. */
 static const char *const server[] = { "mcpServers", "roger", NULL };
@@ -92,65 +98,72 @@ static const char *const version[] = { "version", NULL };
 
 const struct rg_setup_place rg_setup_places[] = {
 	/* Claude Code reads another file, and its hook says the same. */
-	{ RG_SETUP_ANY & ~RG_CLAUDE, PROJECT, "{root}/AGENTS.md", agents_block, NULL, "<!--" },
-	{ RG_SETUP_ANY, STEALTH, EXCLUDE, ".roger/\n", NULL, "#" },
-	{ RG_CLAUDE, STEALTH, EXCLUDE, "**/.claude/settings.local.json\n", NULL, "# claude" },
-	{ RG_CODEX, STEALTH, EXCLUDE, "**/.codex/config.toml\n**/.codex/hooks.json\n", NULL,
+	{ 0, PROJECT, &root, "/AGENTS.md", agents_block, NULL, "<!--", NULL, CLI_HOOK_CLAUDE },
+	{ 0, STEALTH, EXCLUDE, ".roger/\n", NULL, "#" },
+	{ CLI_HOOK_CLAUDE, STEALTH, EXCLUDE, "**/.claude/settings.local.json\n", NULL, "# claude" },
+	{ CLI_HOOK_CODEX, STEALTH, EXCLUDE, "**/.codex/config.toml\n**/.codex/hooks.json\n", NULL,
 	  "# codex" },
-	{ RG_GEMINI, STEALTH, EXCLUDE, "**/.gemini/settings.json\n", NULL, "# gemini" },
-	{ RG_OPENCODE, STEALTH, EXCLUDE, "**/.opencode/plugin/roger.js\n", NULL, "# opencode" },
-	{ RG_COPILOT, STEALTH, EXCLUDE, "**/.github/hooks/roger.json\n**/.github/mcp.json\n", NULL,
-	  "# copilot" },
-	{ RG_QWEN, STEALTH, EXCLUDE, "**/.qwen/settings.json\n", NULL, "# qwen" },
-	{ RG_KILO, STEALTH, EXCLUDE, "**/.kilo/plugin/roger.js\n", NULL, "# kilo" },
+	{ CLI_HOOK_GEMINI, STEALTH, EXCLUDE, "**/.gemini/settings.json\n", NULL, "# gemini" },
+	{ CLI_HOOK_OPENCODE, STEALTH, EXCLUDE, "**/.opencode/plugin/roger.js\n", NULL,
+	  "# opencode" },
+	{ CLI_HOOK_COPILOT, STEALTH, EXCLUDE, "**/.github/hooks/roger.json\n**/.github/mcp.json\n",
+	  NULL, "# copilot" },
+	{ CLI_HOOK_QWEN, STEALTH, EXCLUDE, "**/.qwen/settings.json\n", NULL, "# qwen" },
+	{ CLI_HOOK_KILO, STEALTH, EXCLUDE, "**/.kilo/plugin/roger.js\n", NULL, "# kilo" },
 
-	{ RG_CLAUDE, PROJECT, "{root}/.mcp.json", claude_server, server },
-	{ RG_CLAUDE, USER, "{claude.json}", claude_server, server },
-	{ RG_CLAUDE, STEALTH, "{claude.json}", claude_server, project_server },
-	{ RG_CLAUDE, PROJECT | USER, "{claude}/settings.json", NULL, hooks },
-	{ RG_CLAUDE, STEALTH, "{claude}/settings.local.json", NULL, hooks },
+	{ CLI_HOOK_CLAUDE, PROJECT, &root, "/.mcp.json", claude_server, server },
+	{ CLI_HOOK_CLAUDE, USER, &claude_json, "", claude_server, server },
+	{ CLI_HOOK_CLAUDE, STEALTH, &claude_json, "", claude_server, project_server },
+	{ CLI_HOOK_CLAUDE, PROJECT | USER, &claude, "/settings.json", NULL, hooks },
+	{ CLI_HOOK_CLAUDE, STEALTH, &claude, "/settings.local.json", NULL, hooks },
 
-	{ RG_CODEX, HERE, "{root}/.roger/config.yaml", rg_setup_codex_wake, NULL, "#", "wake" },
-	{ RG_CODEX, ANY, "{codex}/config.toml", codex_server, NULL, "#", "[mcp_servers.roger" },
-	{ RG_CODEX, ANY, "{codex}/hooks.json", NULL, hooks },
+	{ CLI_HOOK_CODEX, HERE, &workspace, "/config.yaml", rg_setup_codex_wake, NULL, "#",
+	  "wake" },
+	{ CLI_HOOK_CODEX, ANY, &codex, "/config.toml", codex_server, NULL, "#",
+	  "[mcp_servers.roger" },
+	{ CLI_HOOK_CODEX, ANY, &codex, "/hooks.json", NULL, hooks },
 
-	{ RG_GEMINI, ANY, "{gemini}/settings.json", plain_server, server },
-	{ RG_GEMINI, ANY, "{gemini}/settings.json", NULL, hooks },
+	{ CLI_HOOK_GEMINI, ANY, &gemini, "/settings.json", plain_server, server },
+	{ CLI_HOOK_GEMINI, ANY, &gemini, "/settings.json", NULL, hooks },
 
 	/* The plugin of these tools adds the server to their settings. */
-	{ RG_OPENCODE, ANY, "{opencode}/plugin/roger.js", plugin },
-	{ RG_KILO, ANY, "{kilo}/plugin/roger.js", plugin },
+	{ CLI_HOOK_OPENCODE, ANY, &opencode, "/plugin/roger.js", plugin },
+	{ CLI_HOOK_KILO, ANY, &kilo, "/plugin/roger.js", plugin },
 
-	{ RG_COPILOT, HERE, "{copilot}/mcp.json", copilot_server, server },
-	{ RG_COPILOT, USER, "{copilot}/mcp-config.json", copilot_server, server },
-	{ RG_COPILOT, ANY, "{copilot}/hooks/roger.json", NULL, hooks },
-	{ RG_COPILOT, ANY, "{copilot}/hooks/roger.json", "1", version },
+	{ CLI_HOOK_COPILOT, HERE, &copilot, "/mcp.json", copilot_server, server },
+	{ CLI_HOOK_COPILOT, USER, &copilot, "/mcp-config.json", copilot_server, server },
+	{ CLI_HOOK_COPILOT, ANY, &copilot, "/hooks/roger.json", NULL, hooks },
+	{ CLI_HOOK_COPILOT, ANY, &copilot, "/hooks/roger.json", "1", version },
 
-	{ RG_QWEN, ANY, "{qwen}/settings.json", qwen_server, server },
-	{ RG_QWEN, ANY, "{qwen}/settings.json", NULL, hooks },
+	{ CLI_HOOK_QWEN, ANY, &qwen, "/settings.json", qwen_server, server },
+	{ CLI_HOOK_QWEN, ANY, &qwen, "/settings.json", NULL, hooks },
 	{ 0 },
 };
 
 /* Settings for a person to paste, from the tools' documentation. */
+static const char mcp_json[] = "{\n  \"mcpServers\": {\n    \"roger\": {\"command\": \"{roger}\", "
+			       "\"args\": [\"mcp\"{as_words}]}\n  }\n}\n";
+static const char vscode[] =
+	"// Not tried: written from the documentation of VS Code.\n"
+	"// Into .vscode/mcp.json:\n"
+	"{\n  \"servers\": {\n    \"roger\": {\"type\": \"stdio\", " COMMAND "}\n  }\n}\n"
+	"// Into .github/hooks/roger-vscode.json:\n"
+	"{\n  \"hooks\": {\n"
+	"    \"SessionStart\": [{hook} session-start{as}\"}],\n"
+	"    \"UserPromptSubmit\": [{hook} prompt{as}\"}],\n"
+	"    \"PostToolUse\": [{hook} tool{as}\"}],\n"
+	"    \"Stop\": [{hook} stop{as}\"}]\n  }\n}\n";
+static const char cursor[] = "// Not tried: written from the documentation of Cursor.\n"
+			     "// Into .cursor/mcp.json:\n"
+			     "{\n  \"mcpServers\": {\n    \"roger\": {" COMMAND "}\n  }\n}\n"
+			     "// Into .cursor/hooks.json:\n"
+			     "{\n  \"version\": 1,\n  \"hooks\": {\n"
+			     "    \"sessionStart\": [{hook} session-start{as}\"}],\n"
+			     "    \"stop\": [{hook} stop{as}\"}]\n  }\n}\n";
+
 const struct rg_setup_print rg_setup_prints[] = {
-	{ "mcp-json", "",
-	  "{\n  \"mcpServers\": {\n    \"roger\": {\"command\": \"{roger}\", \"args\": "
-	  "[\"mcp\"{as_words}]}\n  }\n}\n" },
-	{ "vscode", "vscode",
-	  "// Not tried: written from the documentation of VS Code.\n"
-	  "// Into .vscode/mcp.json:\n"
-	  "{\n  \"servers\": {\n    \"roger\": {\"type\": \"stdio\", " COMMAND "}\n  }\n}\n"
-	  "// Into .github/hooks/roger-vscode.json:\n"
-	  "{\n  \"hooks\": {\n" PASTED("SessionStart", "session-start") ",\n" PASTED(
-		  "UserPromptSubmit",
-		  "prompt") ",\n" PASTED("PostToolUse", "tool") ",\n" PASTED("Stop",
-									     "stop") "\n  }\n}\n" },
-	{ "cursor", "cursor",
-	  "// Not tried: written from the documentation of Cursor.\n"
-	  "// Into .cursor/mcp.json:\n"
-	  "{\n  \"mcpServers\": {\n    \"roger\": {" COMMAND "}\n  }\n}\n"
-	  "// Into .cursor/hooks.json:\n"
-	  "{\n  \"version\": 1,\n  \"hooks\": {\n" PASTED(
-		  "sessionStart", "session-start") ",\n" PASTED("stop", "stop") "\n  }\n}\n" },
+	{ "mcp-json", "", mcp_json },
+	{ "vscode", "vscode", vscode },
+	{ "cursor", "cursor", cursor },
 	{ 0 },
 };
