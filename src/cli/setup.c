@@ -7,16 +7,16 @@
 
 /* ---------------------------------------------------------------- showing -- */
 
-/* Print the lines of a text; diff: indented, in colours. */
-static void print_lines(struct roger_str text, bool diff)
+/* Print a diff, indented, in colours. */
+static void print_diff(struct roger_str diff)
 {
 	static const enum cli_style styles[128] = {
 		['+'] = CLI_GREEN, ['-'] = CLI_RED, ['@'] = CLI_CYAN
 	};
 	struct roger_str line;
 
-	while (rg_str_next_line(&text, &line)) {
-		cli_say("%s%S", diff ? "  " : "", diff ? styles[*line.data & 0x7f] : CLI_PLAIN);
+	while (rg_str_next_line(&diff, &line)) {
+		cli_say("  %S", styles[*line.data & 0x7f]);
 		cli_print_text(cli_out, line, true);
 		cli_say("%.\n");
 	}
@@ -37,7 +37,7 @@ static void print_files(const struct roger_setup_reply *reply, bool done)
 			cli_say(", but");
 		cli_say("%(: %S%t%.%)\n", CLI_YELLOW, file->trouble);
 		if (!done)
-			print_lines(file->diff, true);
+			print_diff(file->diff);
 	}
 }
 
@@ -83,7 +83,7 @@ static void print_plan(const struct cli_run *run, const struct roger_setup_reply
 	if (run->form != CLI_HUMAN)
 		cli_print_reply(run, cli_op(run->command)->reply, plan);
 	else if (request->print.length)
-		print_lines(plan->printed, false);
+		cli_print_text(cli_out, plan->printed, true);
 	else if (request->remove && !plan->changes && run->exit == CLI_DONE)
 		fputs("nothing of roger is there\n", cli_out);
 	else

@@ -31,72 +31,63 @@ struct making {
 	size_t part_count;
 };
 
-/* Add a file; false: out of memory. */
-static bool add_file(struct making *making, struct roger_str name, int64_t bytes,
+static void add_file(struct making *making, struct roger_str name, int64_t bytes,
 		     struct roger_str sha256, struct part part)
 {
 	const struct rg_backup_file file = { .file = name, .bytes = bytes, .sha256 = sha256 };
 
-	return rg_arena_append(making->arena, &making->backup.files.items,
-			       &making->backup.files.count, &file, sizeof file) &&
-	       rg_arena_append(making->arena, &making->parts, &making->part_count, &part,
+	(void)!rg_arena_append(making->arena, &making->backup.files.items,
+			       &making->backup.files.count, &file, sizeof file);
+	(void)!rg_arena_append(making->arena, &making->parts, &making->part_count, &part,
 			       sizeof part);
 }
 
-static int add_text(struct making *making, const char *name, struct roger_str text,
-		    struct roger_err *err)
+static void add_text(struct making *making, const char *name, struct roger_str text)
 {
 	char sha256[RG_DIGEST_DIGITS + 1];
-	struct roger_str digits, kept;
 
 	if (!text.data)
-		return ROGER_OK;
+		return;
 	rg_sha256_hex(text, sha256);
-	return rg_kept(rg_arena_copy(making->arena, rg_str(sha256), &digits) &&
-			       rg_arena_copy(making->arena, rg_str(name), &kept) &&
-			       add_file(making, kept, (int64_t)text.length, digits,
-					(struct part){ .text = text }),
-		       err);
+	add_file(making, rg_arena_str(making->arena, rg_str(name)), (int64_t)text.length,
+		 rg_arena_str(making->arena, rg_str(sha256)), (struct part){ .text = text });
 }
 
 /* Add all journals, measured at one moment, and a seal. */
 static int add_journals(struct making *making, const struct rg_run_texts *runs,
 			const struct rg_seal_key *key, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_engine *engine = making->roger->engine;
 	struct rg_log_files *files = rg_arena_get(making->arena, sizeof *files);
 	struct roger_seal_reply seal = { .memory = making->arena };
+	struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct rg_kind *kind;
 	struct rg_digests digests;
-	struct roger_str kept;
 	size_t i;
 	int r = rg_kept(files, err);
 
 	if (r == ROGER_OK)
-		r = rg_engine_measure(making->roger->engine, RG_MEASURED_ALL, making->arena, files,
-				      NULL, err);
+		r = rg_engine_measure(engine, RG_MEASURED_ALL, making->arena, files, NULL, err);
 	if (r == ROGER_OK)
-		r = rg_engine_digests_of(making->roger->engine, files, making->arena, &digests,
-					 err);
-	for (i = 0; r == ROGER_OK && i < digests.count; i++) {
-		if (!digests.items[i].there)
-			continue;
-		/* The file gets its default name, whatever the configuration calls it. */
-		kind = &rg_kinds[files->items[i].log];
-		r = rg_kept(rg_arena_print(making->arena, &kept, "%s%s", kind->folder,
-					   kind->file ? kind->file : files->items[i].name.data) &&
-				    add_file(making, kept, digests.items[i].entry.bytes,
-					     digests.items[i].entry.sha256,
-					     (struct part){ .journal = &files->items[i] }),
-			    err);
-	}
+		r = rg_engine_digests_of(engine, files, making->arena, &digests, err);
 	if (r == ROGER_OK)
 		r = rg_seal_make(making->roger, &digests, runs, key, &seal, err);
 	if (r < 0)
 		return r;
+	for (i = 0; i < digests.count; i++) {
+		if (!digests.items[i].there)
+			continue;
+		/* The file gets its default name, whatever the configuration calls it. */
+		kind = &rg_kinds[files->items[i].log];
+		add_file(making,
+			 rg_arena_text(making->arena, "%s%s", kind->folder,
+				       kind->file ? kind->file : files->items[i].name.data),
+			 digests.items[i].entry.bytes, digests.items[i].entry.sha256,
+			 (struct part){ .journal = &files->items[i] });
+	}
 	rg_record_encode(&rg_seal_reply_record, &seal, &text);
-	r = rg_kept(rg_arena_keep(making->arena, &text, &kept), err);
-	return r < 0 ? r : add_text(making, "seal.json", kept, err);
+	add_text(making, "seal.json", rg_arena_take(making->arena, &text));
+	return ROGER_OK;
 }
 
 static int add_documents(struct making *making, struct roger_str state,
@@ -105,21 +96,21 @@ static int add_documents(struct making *making, struct roger_str state,
 	const struct rg_config *config = making->roger->workspace->config;
 	/* A configuration that says where files are must not be used before a person sees it. */
 	const bool elsewhere = config->places_configured || config->store.length;
-	struct roger_str text = { NULL, 0 };
+	struct roger_str text;
 	char name[RG_TAR_NAME_BYTES];
 	size_t i;
-	int r = add_text(making, "message-state.json", state, err);
+	int r = rg_workspace_settings(making->roger->workspace, making->arena, &text, err);
 
-	if (r == ROGER_OK)
-		r = rg_workspace_settings(making->roger->workspace, making->arena, &text, err);
-	if (r == ROGER_OK)
-		r = add_text(making, elsewhere ? "config.yaml.backup" : "config.yaml", text, err);
-	for (i = 0; i < runs->count && r == ROGER_OK; i++) {
+	if (r < 0)
+		return r;
+	add_text(making, "message-state.json", state);
+	add_text(making, elsewhere ? "config.yaml.backup" : "config.yaml", text);
+	for (i = 0; i < runs->count; i++) {
 		snprintf(name, sizeof name, "%s/%.*s", RG_RUNS_SHOWN,
 			 RG_STR_ARGS(runs->items[i].file));
-		r = add_text(making, name, runs->items[i].text, err);
+		add_text(making, name, runs->items[i].text);
 	}
-	return r;
+	return ROGER_OK;
 }
 
 /* Print the part of a manifest that is signed: all but its signature. */
@@ -143,7 +134,8 @@ static int sign_backup(struct making *making, const struct rg_seal_key *key, str
 	if (text.failed)
 		return rg_fail_memory(err);
 	rg_assert(rg_sign(rg_buf_str(&text), key->secret, signature));
-	return rg_kept(rg_arena_copy(making->arena, rg_str(signature), &backup->signature), err);
+	backup->signature = rg_arena_str(making->arena, rg_str(signature));
+	return rg_kept(!rg_arena_failed(making->arena), err);
 }
 
 /* Copy a journal into the archive.  ROGER_ETIMEOUT: its bytes are not those of the manifest. */
@@ -249,7 +241,8 @@ int rg_verb_backup(struct roger *roger, const struct roger_backup_request *reque
 		reply->bytes += making.backup.files.items[i].bytes;
 	reply->files = (int64_t)making.part_count;
 	reply->public_key = making.backup.public_key;
-	return r < 0 ? r : rg_kept(rg_arena_copy(reply->memory, request->file, &reply->file), err);
+	reply->file = rg_arena_str(reply->memory, request->file);
+	return r;
 }
 
 /* --------------------------------------------------------------- restore -- */
@@ -339,8 +332,7 @@ static int restore_all(struct rg_tar *tar, const struct rg_backup *backup, const
 		r = rg_tar_expect_end(tar, err);
 	if (r == ROGER_OK)
 		r = rg_restore_finish(&restore, err);
-	if (r == ROGER_OK && !rg_arena_copy(reply->memory, rg_str(restore.root), &reply->workspace))
-		r = rg_fail_memory(err);
+	reply->workspace = rg_arena_str(reply->memory, rg_str(r < 0 ? "" : restore.root));
 	rg_restore_close(&restore);
 	free(room);
 	return r;

@@ -39,6 +39,11 @@ static int load_runs(struct examining *examining, struct roger_err *err)
 	return ROGER_OK;
 }
 
+static struct roger_str show_run(const struct examining *examining, struct roger_str file)
+{
+	return rg_arena_text(examining->arena, RG_RUNS_SHOWN "/%.*s", RG_STR_ARGS(file));
+}
+
 /* Report a breach of a run; found.fixable and found.fixed must be set. */
 static void add_run_breach(struct examining *examining, struct roger_str file,
 			   struct roger_breach found)
@@ -49,7 +54,7 @@ static void add_run_breach(struct examining *examining, struct roger_str file,
 	reply->damaged += found.severity == ROGER_DAMAGE;
 	reply->notes += found.severity == ROGER_NOTE;
 	reply->fixed += found.fixed;
-	found.file = rg_arena_text(examining->arena, RG_RUNS_SHOWN "/%.*s", RG_STR_ARGS(file));
+	found.file = show_run(examining, file);
 	(void)!rg_arena_append(examining->arena, &reply->breaches.items, &reply->breaches.count,
 			       &found, sizeof found);
 }
@@ -112,16 +117,16 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 }
 
 /* Was the file reported already, as a link or something else that is not a regular file? */
-static bool is_told(const struct roger_breach_list *told, struct roger_str file)
+static bool is_told(const struct examining *examining, struct roger_str file)
 {
+	const struct roger_breach_list *told = &examining->reply->breaches;
+	const struct roger_str shown = show_run(examining, file);
 	size_t i;
 
 	for (i = 0; i < told->count; i++)
 		if (told->items[i].kind == ROGER_BREACH_PLACE &&
 		    told->items[i].severity == ROGER_DAMAGE &&
-		    told->items[i].file.length == sizeof RG_RUNS_SHOWN + file.length &&
-		    rg_str_begins(told->items[i].file, RG_RUNS_SHOWN "/") &&
-		    rg_str_ends(told->items[i].file, file.data))
+		    rg_str_equal(told->items[i].file, shown))
 			return true;
 	return false;
 }
@@ -144,7 +149,7 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 			r = tell_stale(examining, &examining->list.documents[i], err);
 	}
 	for (i = 0; i < examining->list.troubles.count && r == ROGER_OK; i++)
-		if (!is_told(&examining->reply->breaches, troubles[i].file))
+		if (!is_told(examining, troubles[i].file))
 			tell_run(examining, troubles[i].file, ROGER_DAMAGE, troubles[i].what.data);
 	examining->reply->runs = (int64_t)(examining->list.count + examining->list.troubles.count);
 	return r;

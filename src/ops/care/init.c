@@ -15,9 +15,9 @@ static int prepare_store(const char *root, const struct roger_init_request *requ
 	if (r < 0)
 		return r;
 	reply->steps = steps;
-	r = rg_kept(rg_arena_copy(reply->memory, rg_store_place(workspace), &reply->store), err);
+	reply->store = rg_arena_str(reply->memory, rg_store_place(workspace));
 	rg_workspace_close(workspace);
-	return r;
+	return ROGER_OK;
 }
 
 int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
@@ -41,12 +41,11 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 		r = prepare_store(root, request, reply, err);
 	if (r < 0)
 		return r;
-	if (!rg_arena_copy(reply->memory, rg_str(root), &reply->workspace) ||
-	    !rg_arena_copy(reply->memory, rg_str(why), &reply->not_trusted) ||
-	    !rg_arena_copy(reply->memory, rg_str(tree.base), &reply->worktree) ||
-	    (reply->created && rg_workspace_above(root, above) &&
-	     !rg_arena_copy(reply->memory, rg_str(above), &reply->above)))
-		return rg_fail_memory(err);
+	reply->workspace = rg_arena_str(reply->memory, rg_str(root));
+	reply->not_trusted = rg_arena_str(reply->memory, rg_str(why));
+	reply->worktree = rg_arena_str(reply->memory, rg_str(tree.base));
+	if (reply->created && rg_workspace_above(root, above))
+		reply->above = rg_arena_str(reply->memory, rg_str(above));
 	/* An error in the configuration is reported by the next verb that needs it. */
 	if (rg_config_load(root, &config, NULL) < 0)
 		return ROGER_OK;

@@ -13,11 +13,11 @@ struct merge {
 	int64_t unkeyed, other_runs, unread;
 };
 
-static int tell_count(struct merge *merge, int64_t count, const char *what, struct roger_err *err)
+static void tell_count(struct merge *merge, int64_t count, const char *what)
 {
-	return rg_kept(!count || rg_arena_note(merge->reply->memory, &merge->reply->notes,
-					       "%lld %s", (long long)count, what),
-		       err);
+	if (count)
+		rg_arena_note(merge->reply->memory, &merge->reply->notes, "%lld %s",
+			      (long long)count, what);
 }
 
 /* --------------------------------------------------------------- messages -- */
@@ -199,9 +199,8 @@ static int keep_backup(struct merge *merge, struct roger_err *err)
 
 	if (r < 0)
 		return r;
-	if (!rg_arena_print(merge->reply->memory, &merge->reply->kept, "%s/%lld.tar", folder,
-			    (long long)rg_clock_ms()))
-		return rg_fail_memory(err);
+	merge->reply->kept = rg_arena_text(merge->reply->memory, "%s/%lld.tar", folder,
+					   (long long)rg_clock_ms());
 	request.file = merge->reply->kept;
 	return rg_verb_backup(merge->from, &request, &backup, err);
 }
@@ -259,16 +258,11 @@ int rg_merge(struct roger *from, struct roger *to, struct roger_str place,
 	if (r == ROGER_OK && !left)
 		r = rg_fail(err, ROGER_ETIMEOUT, 0,
 			    "somebody keeps writing there; end that, and the same move goes on");
-	if (r == ROGER_OK)
-		r = tell_count(&merge, merge.unkeyed,
-			       "of the messages have lost their key: another message has it here",
-			       err);
-	if (r == ROGER_OK)
-		r = tell_count(&merge, merge.unread,
-			       "of the messages were here already, unread, and read there", err);
-	if (r == ROGER_OK)
-		r = tell_count(&merge, merge.other_runs,
-			       "of the runs are only in the backup: other runs have their ids here",
-			       err);
+	tell_count(&merge, merge.unkeyed,
+		   "of the messages have lost their key: another message has it here");
+	tell_count(&merge, merge.unread,
+		   "of the messages were here already, unread, and read there");
+	tell_count(&merge, merge.other_runs,
+		   "of the runs are only in the backup: other runs have their ids here");
 	return r;
 }

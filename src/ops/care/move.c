@@ -136,9 +136,8 @@ int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
 	} else if (r == ROGER_OK) {
 		r = move_sides(sides, reply, err);
 	}
-	if (r == ROGER_OK && (!rg_arena_copy(reply->memory, sides[0].place, &reply->from) ||
-			      !rg_arena_copy(reply->memory, sides[1].place, &reply->to)))
-		r = rg_fail_memory(err);
+	reply->from = rg_arena_str(reply->memory, sides[0].place);
+	reply->to = rg_arena_str(reply->memory, sides[1].place);
 	reply->overruled = r == ROGER_OK && getenv("ROGER_STORE") != NULL && !reply->already;
 	close_side(&sides[0]);
 	close_side(&sides[1]);

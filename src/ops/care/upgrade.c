@@ -19,8 +19,7 @@ int rg_verb_upgrade(struct roger *roger, const struct roger_upgrade_request *req
 	reply->steps = applied;
 	reply->files = r == ROGER_OK && !workspace->config->store.length;
 	if (r == ROGER_OK)
-		r = rg_kept(rg_arena_copy(reply->memory, rg_store_place(workspace), &reply->store),
-			    err);
+		reply->store = rg_arena_str(reply->memory, rg_store_place(workspace));
 	rg_workspace_close(workspace);
 	return r;
 }

@@ -46,20 +46,18 @@ static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	struct rg_config *config = NULL;
 	struct roger_str text;
-	bool trusted;
 	int r;
 
 	if (!(plan->tools >> CLI_HOOK_CODEX & 1) || plan->request->scope == ROGER_SETUP_USER)
 		return ROGER_OK;
-	text = rg_setup_fill_in(plan, "codex", rg_setup_codex_wake);
+	text = rg_setup_fill_in(plan, "codex", NULL, rg_setup_codex_wake);
 	r = rg_kept(text.length, err);
 	if (r == ROGER_OK)
 		r = rg_config_new(&config, err);
 	if (r == ROGER_OK)
 		r = rg_config_read(config, text, "setup", false, err);
 	if (r == ROGER_OK)
-		r = rg_trust_add_command(plan->home, config->wake_agents->words, plan->arena,
-					 &trusted, err);
+		r = rg_trust_add_command(plan->home, config->wake_agents->words, plan->arena, err);
 	rg_config_free(config);
 	return r;
 }
@@ -189,7 +187,7 @@ static int print_tool(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 	for (one = rg_setup_prints; one->name; one++) {
 		if (!rg_str_is(plan->request->print, one->name))
 			continue;
-		reply->printed = rg_setup_fill_in(plan, one->tool, one->text);
+		reply->printed = rg_setup_fill_in(plan, one->tool, NULL, one->text);
 		return ROGER_OK;
 	}
 	return rg_fail_member(err, ROGER_EUSAGE, "print",

@@ -35,9 +35,8 @@ struct rg_setup_folder {
 /*
  * One thing that setup puts into one file: with a path, a member of a JSON object, or all hooks of
  * the tool; with a mark, lines between two comments of roger's; else the whole file.  In values,
- * {roger} is the program, {shell} the same as a word of a shell, {tool} the tool, {hook} the start
- * of a hook of most tools, {as_words} and {as} the arguments that name the agent, {codex} its name
- * where it is Codex.
+ * {roger} is the program, {tool} the tool, {run} the shell's words for both, {command} those of the
+ * hook, {as_words} and {as} the arguments that name the agent, {codex} its name where it is Codex.
  */
 struct rg_setup_place {
 	int tool;			      /* 0: several tools share it */
@@ -62,8 +61,7 @@ struct rg_setup_hook {
 	int tool;
 	const char *event; /* the tool's word for it */
 	const char *command;
-	const char *more; /* further members, with a comma before them */
-	bool matched;	  /* its entry needs a matcher, which is: all tools */
+	const char *value; /* JSON, with placeholders */
 };
 extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an event */
 
@@ -132,9 +130,9 @@ RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err
 
 /* ------------------------------------------------------------------- edit -- */
 
-/* Replace the placeholders in a template. */
+/* Replace the placeholders in a template; hook: the one it is of, or NULL. */
 struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
-				  const char *template);
+				  const struct rg_setup_hook *hook, const char *template);
 
 /* Find what is there of a piece now. */
 RG_CHECKED int rg_setup_look(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,

@@ -20,18 +20,20 @@ static struct roger_str inside_quotes(struct rg_arena *arena, struct roger_str t
 }
 
 struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
-				  const char *template)
+				  const struct rg_setup_hook *hook, const char *template)
 {
 	const struct roger_str program = rg_str(plan->program), name = plan->request->name;
+	const struct roger_str shell = inside_quotes(plan->arena, program, true);
 	struct rg_arena *arena = plan->arena;
-	const struct roger_str shell = inside_quotes(arena, program, true);
 	const struct rg_placeholder all[] = {
 		{ RG_STR("{roger}"), inside_quotes(arena, program, false) },
-		{ RG_STR("{shell}"), shell },
-		{ RG_STR("{hook}"),
-		  rg_arena_text(arena, "{\"type\": \"command\", \"command\": \"%.*s hook %s",
-				RG_STR_ARGS(shell), tool) },
 		{ RG_STR("{tool}"), rg_str(tool) },
+		{ RG_STR("{run}"),
+		  rg_arena_text(arena, "%s%.*s hook %s",
+				hook && plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD
+										    : "",
+				RG_STR_ARGS(shell), tool) },
+		{ RG_STR("{command}"), rg_str(hook ? hook->command : "") },
 		{ RG_STR("{codex}"), name.length ? name : RG_STR("codex") },
 		{ RG_STR("{as}"),
 		  rg_arena_text(arena, "%s%.*s", name.length ? " --as " : "", RG_STR_ARGS(name)) },
@@ -50,23 +52,14 @@ static struct roger_str make_text(const struct rg_setup_plan *plan,
 				  const struct rg_setup_piece *piece)
 {
 	const struct rg_setup_place *place = piece->place;
-	const struct rg_setup_hook *hook = piece->hook;
-	const bool bare = hook && hook->tool == CLI_HOOK_COPILOT;
-	const char *close = place->mark && strcmp(place->mark, "<!--") == 0 ? " -->" : "";
-	struct roger_str template = rg_str(place->value);
+	const char *mark = place->mark;
+	const char *close = mark && strcmp(mark, "<!--") == 0 ? " -->" : "";
+	struct roger_str text = rg_setup_fill_in(plan, piece->tool, piece->hook,
+						 piece->hook ? piece->hook->value : place->value);
 
-	if (hook)
-		template = rg_arena_text(
-			plan->arena,
-			"{%s%s\"type\": \"command\", \"%s\": \"%s{shell} hook {tool} %s{as}\"%s}%s",
-			hook->matched ? "\"matcher\": \"*\", " : "", bare ? "" : "\"hooks\": [{",
-			bare ? "bash" : "command",
-			plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "",
-			hook->command, hook->more, bare ? "" : "]}");
-	else if (place->mark)
-		template = rg_arena_text(plan->arena, "%s roger:begin%s\n%s%s roger:end%s\n",
-					 place->mark, close, place->value, place->mark, close);
-	return rg_setup_fill_in(plan, piece->tool, template.data);
+	return mark ? rg_arena_text(plan->arena, "%s roger:begin%s\n%.*s%s roger:end%s\n", mark,
+				    close, RG_STR_ARGS(text), mark, close)
+		    : text;
 }
 
 /* ---------------------------------------------------------------- looking -- */

@@ -7,38 +7,42 @@ enum {
 	STEALTH = 1 << ROGER_SETUP_STEALTH,
 };
 
-/* How long a tool waits for a hook, in each tool's words. */
-#define SECONDS_10 ", \"timeout\": 10"
-#define NAMED_10 ", \"name\": \"roger\", \"timeout\": 10000"
-#define COPILOT_10 ", \"timeoutSec\": 10"
-
+/* A hook's command, in each tool's words, and how long the tool waits for it. */
+#define RUN "{\"type\": \"command\", \"command\": \"{run} "
+#define NESTED(more) "\"hooks\": [" RUN "{command}{as}\"" more "}]}"
+static const char plain[] = "{" NESTED(", \"timeout\": 10");
+static const char any_tool[] = "{\"matcher\": \"*\", " NESTED(", \"timeout\": 10");
+static const char named[] =
+	"{\"matcher\": \"*\", " NESTED(", \"name\": \"roger\", \"timeout\": 10000");
+static const char bash[] =
+	"{\"type\": \"command\", \"bash\": \"{run} {command}{as}\", \"timeoutSec\": 10}";
 /* A hook of Claude Code can wait in the background; exit status 2 wakes the agent. */
-#define REWAKE ", \"asyncRewake\": true, \"timeout\": 86400"
+static const char rewake[] = "{" NESTED(", \"asyncRewake\": true, \"timeout\": 86400");
 
 /* Each hook is put before those that are there. */
 const struct rg_setup_hook rg_setup_hooks[] = {
-	{ CLI_HOOK_CLAUDE, "SessionStart", "idle", REWAKE },
-	{ CLI_HOOK_CLAUDE, "SessionStart", "session-start", SECONDS_10 },
-	{ CLI_HOOK_CLAUDE, "UserPromptSubmit", "prompt", SECONDS_10 },
-	{ CLI_HOOK_CLAUDE, "PostToolUse", "tool", SECONDS_10, true },
-	{ CLI_HOOK_CLAUDE, "Stop", "idle", REWAKE },
-	{ CLI_HOOK_CLAUDE, "Stop", "stop", SECONDS_10 },
-	{ CLI_HOOK_CODEX, "SessionStart", "session-start", SECONDS_10 },
-	{ CLI_HOOK_CODEX, "UserPromptSubmit", "prompt", SECONDS_10 },
-	{ CLI_HOOK_CODEX, "PostToolUse", "tool", SECONDS_10 },
-	{ CLI_HOOK_CODEX, "Stop", "stop", SECONDS_10 },
-	{ CLI_HOOK_GEMINI, "SessionStart", "session-start", NAMED_10, true },
-	{ CLI_HOOK_GEMINI, "BeforeAgent", "prompt", NAMED_10, true },
-	{ CLI_HOOK_GEMINI, "AfterTool", "tool", NAMED_10, true },
-	{ CLI_HOOK_GEMINI, "AfterAgent", "stop", NAMED_10, true },
-	{ CLI_HOOK_COPILOT, "sessionStart", "session-start", COPILOT_10 },
-	{ CLI_HOOK_COPILOT, "userPromptSubmitted", "prompt", COPILOT_10 },
-	{ CLI_HOOK_COPILOT, "postToolUse", "tool", COPILOT_10 },
-	{ CLI_HOOK_COPILOT, "agentStop", "stop", COPILOT_10 },
-	{ CLI_HOOK_QWEN, "SessionStart", "session-start", NAMED_10, true },
-	{ CLI_HOOK_QWEN, "UserPromptSubmit", "prompt", NAMED_10, true },
-	{ CLI_HOOK_QWEN, "PostToolUse", "tool", NAMED_10, true },
-	{ CLI_HOOK_QWEN, "Stop", "stop", NAMED_10, true },
+	{ CLI_HOOK_CLAUDE, "SessionStart", "idle", rewake },
+	{ CLI_HOOK_CLAUDE, "SessionStart", "session-start", plain },
+	{ CLI_HOOK_CLAUDE, "UserPromptSubmit", "prompt", plain },
+	{ CLI_HOOK_CLAUDE, "PostToolUse", "tool", any_tool },
+	{ CLI_HOOK_CLAUDE, "Stop", "idle", rewake },
+	{ CLI_HOOK_CLAUDE, "Stop", "stop", plain },
+	{ CLI_HOOK_CODEX, "SessionStart", "session-start", plain },
+	{ CLI_HOOK_CODEX, "UserPromptSubmit", "prompt", plain },
+	{ CLI_HOOK_CODEX, "PostToolUse", "tool", plain },
+	{ CLI_HOOK_CODEX, "Stop", "stop", plain },
+	{ CLI_HOOK_GEMINI, "SessionStart", "session-start", named },
+	{ CLI_HOOK_GEMINI, "BeforeAgent", "prompt", named },
+	{ CLI_HOOK_GEMINI, "AfterTool", "tool", named },
+	{ CLI_HOOK_GEMINI, "AfterAgent", "stop", named },
+	{ CLI_HOOK_COPILOT, "sessionStart", "session-start", bash },
+	{ CLI_HOOK_COPILOT, "userPromptSubmitted", "prompt", bash },
+	{ CLI_HOOK_COPILOT, "postToolUse", "tool", bash },
+	{ CLI_HOOK_COPILOT, "agentStop", "stop", bash },
+	{ CLI_HOOK_QWEN, "SessionStart", "session-start", named },
+	{ CLI_HOOK_QWEN, "UserPromptSubmit", "prompt", named },
+	{ CLI_HOOK_QWEN, "PostToolUse", "tool", named },
+	{ CLI_HOOK_QWEN, "Stop", "stop", named },
 	{ 0 },
 };
 
@@ -149,17 +153,17 @@ static const char vscode[] =
 	"{\n  \"servers\": {\n    \"roger\": {\"type\": \"stdio\", " COMMAND "}\n  }\n}\n"
 	"// Into .github/hooks/roger-vscode.json:\n"
 	"{\n  \"hooks\": {\n"
-	"    \"SessionStart\": [{hook} session-start{as}\"}],\n"
-	"    \"UserPromptSubmit\": [{hook} prompt{as}\"}],\n"
-	"    \"PostToolUse\": [{hook} tool{as}\"}],\n"
-	"    \"Stop\": [{hook} stop{as}\"}]\n  }\n}\n";
+	"    \"SessionStart\": [" RUN "session-start{as}\"}],\n"
+	"    \"UserPromptSubmit\": [" RUN "prompt{as}\"}],\n"
+	"    \"PostToolUse\": [" RUN "tool{as}\"}],\n"
+	"    \"Stop\": [" RUN "stop{as}\"}]\n  }\n}\n";
 static const char cursor[] = "// Not tried: written from the documentation of Cursor.\n"
 			     "// Into .cursor/mcp.json:\n"
 			     "{\n  \"mcpServers\": {\n    \"roger\": {" COMMAND "}\n  }\n}\n"
 			     "// Into .cursor/hooks.json:\n"
 			     "{\n  \"version\": 1,\n  \"hooks\": {\n"
-			     "    \"sessionStart\": [{hook} session-start{as}\"}],\n"
-			     "    \"stop\": [{hook} stop{as}\"}]\n  }\n}\n";
+			     "    \"sessionStart\": [" RUN "session-start{as}\"}],\n"
+			     "    \"stop\": [" RUN "stop{as}\"}]\n  }\n}\n";
 
 const struct rg_setup_print rg_setup_prints[] = {
 	{ "mcp-json", "", mcp_json },

@@ -135,24 +135,22 @@ static int show_commands(struct roger_trust_reply *reply, struct rg_trust *trust
 			 const struct rg_config *config, struct rg_trusted *wish,
 			 struct roger_err *err)
 {
-	struct roger_trust_command *place;
+	struct roger_trust_command command;
 	struct roger_str setting;
 	struct roger_strs words;
 	size_t i = 0, k;
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK && rg_config_next_command(config, &i, &setting, &words)) {
-		place = rg_arena_push(reply->memory, &reply->commands.items, &reply->commands.count,
-				      sizeof *place);
-		if (!place || !rg_arena_copy(reply->memory, setting, &place->setting))
-			return rg_fail_memory(err);
+		command = (struct roger_trust_command){ .setting = rg_arena_str(reply->memory,
+										setting) };
 		for (k = 0; k < words.count; k++)
-			if (!rg_arena_add(reply->memory, &place->words, words.items[k]))
-				return rg_fail_memory(err);
-		r = judge_command(trust, words, reply->memory, place, err);
-		reply->trusted &= place->trusted;
-		if (r == ROGER_OK && !rg_arena_add(reply->memory, &wish->commands, place->sha256))
-			r = rg_fail_memory(err);
+			(void)!rg_arena_add(reply->memory, &command.words, words.items[k]);
+		r = judge_command(trust, words, reply->memory, &command, err);
+		reply->trusted &= command.trusted;
+		(void)!rg_arena_append(reply->memory, &reply->commands.items,
+				       &reply->commands.count, &command, sizeof command);
+		(void)!rg_arena_add(reply->memory, &wish->commands, command.sha256);
 	}
 	return r;
 }
@@ -162,30 +160,32 @@ static int show_places(struct roger_trust_reply *reply, struct rg_trust *trust,
 		       struct roger_err *err)
 {
 	struct rg_trusted_place_list all = { 0 };
-	struct roger_trust_place *place;
+	const struct rg_trusted_place *one;
+	struct roger_trust_place place;
 	bool asked; /* the place needs trust of its own, as a path */
 	size_t i;
-	int r;
+	int r = rg_storage_all(config, trust->root.data, reply->memory, &all, err);
 
-	r = rg_storage_all(config, trust->root.data, reply->memory, &all, err);
 	if (r < 0)
 		return r;
 	rg_trust_compare(trust, all);
 	wish->places = all;
 	for (i = 0; i < all.count; i++) {
-		asked = rg_storage_needs_trust(trust->root.data, &all.items[i]);
-		place = rg_arena_push(reply->memory, &reply->places.items, &reply->places.count,
-				      sizeof *place);
-		if (!place ||
-		    (asked && !rg_arena_add(reply->memory, &wish->paths, all.items[i].path)))
-			return rg_fail_memory(err);
-		*place = (struct roger_trust_place){ .setting = all.items[i].setting,
-						     .path = all.items[i].path,
-						     .origin = all.items[i].origin,
-						     .usual = all.items[i].usual };
-		place->trusted = trust->mailbox && rg_trust_has_place(trust, &all.items[i]) &&
-				 (!asked || rg_trust_has_path(trust, place->path));
-		reply->trusted &= place->trusted;
+		one = &all.items[i];
+		asked = rg_storage_needs_trust(trust->root.data, one);
+		if (asked)
+			(void)!rg_arena_add(reply->memory, &wish->paths, one->path);
+		place = (struct roger_trust_place){
+			.setting = one->setting,
+			.path = one->path,
+			.origin = one->origin,
+			.usual = one->usual,
+			.trusted = trust->mailbox && rg_trust_has_place(trust, one) &&
+				   (!asked || rg_trust_has_path(trust, one->path)),
+		};
+		reply->trusted &= place.trusted;
+		(void)!rg_arena_append(reply->memory, &reply->places.items, &reply->places.count,
+				       &place, sizeof place);
 	}
 	return ROGER_OK;
 }
@@ -207,7 +207,8 @@ static int show_git(struct roger_trust_reply *reply, struct rg_trust *trust,
 	reply->tracked_trusted = state == RG_GIT_CLEAR;
 	reply->mailbox = !why[0];
 	reply->trusted &= reply->mailbox && reply->tracked_trusted;
-	return rg_kept(rg_arena_copy(reply->memory, rg_str(why), &reply->why), err);
+	reply->why = rg_arena_str(reply->memory, rg_str(why));
+	return ROGER_OK;
 }
 
 /* Show the seal's key.  A key other than the known one may have come with a pull. */
@@ -234,10 +235,10 @@ static int sum_up(struct roger_trust_reply *reply, const struct rg_trust *trust,
 	wish->path = trust->root;
 	wish->owner = trust->owner;
 	rg_record_encode(&rg_trusted_record, wish, &text);
-	if (text.failed)
-		return rg_fail_memory(err);
 	rg_sha256_hex(rg_buf_str(&text), sha256);
-	return rg_kept(rg_arena_copy(reply->memory, rg_str(sha256), &reply->sha256), err);
+	reply->sha256 = rg_arena_str(reply->memory, rg_str(sha256));
+	/* What is missing in the sum would be accepted unseen. */
+	return rg_kept(!text.failed && !rg_arena_failed(reply->memory), err);
 }
 
 /* Show what the workspace asks for.  wish: all of it, in the form in which it is accepted. */
@@ -263,9 +264,8 @@ static int show_trust(struct roger_trust_reply *reply, struct rg_trust *trust,
 	if (r == ROGER_OK)
 		r = sum_up(reply, trust, wish, err);
 	rg_config_free(config);
-	return r == ROGER_OK && !rg_arena_copy(reply->memory, trust->root, &reply->workspace)
-		       ? rg_fail_memory(err)
-		       : r;
+	reply->workspace = rg_arena_str(reply->memory, trust->root);
+	return r;
 }
 
 /* -------------------------------------------------------------- changing -- */
@@ -302,14 +302,13 @@ static int load_exactly(const char *root, struct rg_trust **ret_trust, struct ro
 }
 
 int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
-			 bool *ret_trusted, struct roger_err *err)
+			 struct roger_err *err)
 {
 	struct roger_trust_command command = { 0 };
 	struct rg_trust *trust = NULL;
 	struct rg_trusted wish;
-	int r;
+	int r = load_exactly(root, &trust, err);
 
-	r = load_exactly(root, &trust, err);
 	if (r == ROGER_OK)
 		r = judge_command(trust, words, arena, &command, err);
 	if (r == ROGER_OK && !command.trusted && trust->known.id.length) {
@@ -317,9 +316,7 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 		r = rg_kept(rg_arena_add(arena, &wish.commands, command.sha256), err);
 		if (r == ROGER_OK)
 			r = rg_trust_accept(trust, &wish, err);
-		command.trusted = r == ROGER_OK;
 	}
-	*ret_trusted = command.trusted;
 	rg_trust_free(trust);
 	return r;
 }
@@ -369,28 +366,28 @@ static bool is_there(const struct rg_trusted *known)
 
 static int list_trusted(struct roger_trust_reply *reply, struct roger_err *err)
 {
-	struct roger_trust_workspace *one;
+	struct roger_trust_workspace one;
 	struct rg_trusted_list known;
 	size_t i;
-	int r;
+	int r = rg_trust_list(reply->memory, &known, err);
 
-	r = rg_trust_list(reply->memory, &known, err);
 	if (r < 0)
 		return r;
 	for (i = 0; i < known.count; i++) {
-		one = rg_arena_push(reply->memory, &reply->workspaces.items,
-				    &reply->workspaces.count, sizeof *one);
 		/* A copy ends with a NUL; a decoded text may not. */
-		if (!one || !rg_arena_copy(reply->memory, known.items[i].path, &one->workspace))
-			return rg_fail_memory(err);
-		one->there = is_there(&known.items[i]);
-		one->commands = (int64_t)known.items[i].commands.count;
-		one->accepted_at_ms = known.items[i].accepted_at_ms;
+		one = (struct roger_trust_workspace){
+			.workspace = rg_arena_str(reply->memory, known.items[i].path),
+			.there = is_there(&known.items[i]),
+			.commands = (int64_t)known.items[i].commands.count,
+			.accepted_at_ms = known.items[i].accepted_at_ms,
+		};
+		(void)!rg_arena_append(reply->memory, &reply->workspaces.items,
+				       &reply->workspaces.count, &one, sizeof one);
 	}
 	/* rg_str_compare() orders by path, since each begins with its path. */
-	if (known.count)
-		qsort((void *)(uintptr_t)reply->workspaces.items, known.count, sizeof *one,
-		      rg_str_compare);
+	if (reply->workspaces.count)
+		qsort((void *)(uintptr_t)reply->workspaces.items, reply->workspaces.count,
+		      sizeof one, rg_str_compare);
 	return ROGER_OK;
 }
 
@@ -416,11 +413,8 @@ int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request
 	if (r < 0)
 		return r;
 	if (request->revoke) {
-		r = rg_trust_revoke(root, &reply->changed, err);
-		return r < 0 ? r
-			     : rg_kept(rg_arena_copy(reply->memory, rg_str(root),
-						     &reply->workspace),
-				       err);
+		reply->workspace = rg_arena_str(reply->memory, rg_str(root));
+		return rg_trust_revoke(root, &reply->changed, err);
 	}
 	r = rg_trust_load(root, owner, &trust, err);
 	if (r == ROGER_OK)

@@ -33,13 +33,10 @@ RG_CHECKED int rg_trust_count_commands(struct roger *roger, struct rg_arena *are
 				       int64_t *ret_count, struct roger_str *ret_first,
 				       struct roger_err *err);
 
-/*
- * Trust one more command of the workspace in root, to which a person has just agreed;
- * *ret_trusted false: its mailbox is not trusted, so nothing was done.
- */
+/* Trust one more command of the workspace in root, to which a person has just agreed; does nothing
+ * if its mailbox is not trusted. */
 RG_CHECKED int rg_trust_add_command(const char *root, struct roger_strs words,
-				    struct rg_arena *arena, bool *ret_trusted,
-				    struct roger_err *err);
+				    struct rg_arena *arena, struct roger_err *err);
 
 /* Trust the address to which a person moved the journals ("": into files); does nothing if the
  * mailbox is not trusted. */
