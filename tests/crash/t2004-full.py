@@ -32,7 +32,8 @@ class Disk:
             self.run("mount", "-o", "loop", f"{self.top}/image", self.path)
         else:
             inodes = 24 if self.kind == "inodes" else 400
-            self.run("mount", "-t", "tmpfs", "-o", f"size=900k,nr_inodes={inodes}", "none", self.path)
+            size = 2700 if lib.SLOW else 900  # room for what is sent meanwhile
+            self.run("mount", "-t", "tmpfs", "-o", f"size={size}k,nr_inodes={inodes}", "none", self.path)
         return self
 
     def __exit__(self, *failure):
@@ -63,7 +64,7 @@ class Traffic:
     """Commands that write, by turns, and what they acknowledged."""
 
     def __init__(self, store):
-        self.store, self.acknowledged, self.faults, self.tries, self.failed = store, [], [], 0, 0
+        self.store, self.acknowledged, self.faults, self.tries, self.failed, self.last = store, [], [], 0, 0, ""
         self.random = random.Random(7)
 
     def words(self):
@@ -79,6 +80,7 @@ class Traffic:
         """True: it worked."""
         words = self.words()
         done = lib.call(self.store, words)
+        self.last = f"{words[:2]} exits {done.returncode}: {done.stderr.strip()}"
         self.tries += 1
         if done.returncode == 0 and words[0] == "send":
             self.acknowledged += lib.printed_ids(done.stdout)
@@ -106,7 +108,7 @@ class Traffic:
         """With room again: everything just works, with no repair by hand."""
         for _ in range(3):
             if not self.one():
-                self.faults.append("with room again a command fails")
+                self.faults.append(f"with room again a command fails: {self.last}")
         self.look("with room again")
         try:
             lib.check_verify(self.store)

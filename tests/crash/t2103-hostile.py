@@ -250,9 +250,9 @@ def full(top):
     """A disk with less and less room: each verb at each of these sizes."""
     path, faults, failed = f"{top}/disk", [], 0
     os.mkdir(path)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1400k,nr_inodes=200", "none", path], check=True, capture_output=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={2800 if lib.SLOW else 1400}k,nr_inodes=200", "none", path], check=True, capture_output=True)
     try:
-        store = new_store(path, "store", "cycles:\n  keep: 3\n")
+        store = new_store(path, "store", "cycles:\n  keep: 3\nsize_limits:\n  max_messages_per_issue_phase: 500\n")
         sure = []
         for turn in range(60 if lib.SLOW else 24):
             lib.call(store, ["inbox", "--as", "nobody"])
