@@ -562,6 +562,19 @@ static int tell_unsure(const struct rg_engine *engine, int r, struct roger_err *
 		       RG_STR_ARGS(first->id), count_adds(engine) > 1 ? " and those after it" : "");
 }
 
+/* Record that another program's line came between.  Where that fails, a person is told later. */
+static void note_beside(struct rg_engine *engine, uint64_t end)
+{
+	struct rg_log_file file = rg_store_messages;
+
+	file.shown = engine->workspace->config->jsonl_file;
+	file.end = end;
+	(void)!rg_engine_note_gap(engine, &file, engine->store->beside_line,
+				  engine->store->beside_byte, RG_STR("roger"),
+				  RG_STR("another program wrote it at the same moment"), NULL);
+	engine->store->beside_line = 0;
+}
+
 int rg_engine_gathered(struct rg_engine *engine, struct roger_err *err)
 {
 	int r = ROGER_OK;
@@ -594,6 +607,8 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 	}
 	/* The next transaction need not wait for this sync: it syncs what it saw. */
 	end_exclusive(engine);
+	if (engine->store->beside_line)
+		note_beside(engine, end);
 	if (r == ROGER_OK && end) {
 		rg_engine_note_accepted(engine);
 		gathered = engine->gathers && count_adds(engine) == engine->staged_count;

@@ -612,7 +612,9 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 			continue;
 		judge->told[i] = true;
 		if (damage->accepted_at_ms)
-			kind = damage->kind == ROGER_DAMAGE_GAP ? ROGER_TORN : ROGER_ACCEPTED;
+			kind = damage->kind != ROGER_DAMAGE_GAP	    ? ROGER_ACCEPTED
+			       : walk->file->log == RG_LOG_MESSAGES ? ROGER_FOREIGN
+								    : ROGER_TORN;
 	}
 	return kind;
 }
@@ -669,6 +671,8 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 		return false;
 	*ret_kind = kind_of_line(judge, walk, finding->line, ROGER_ALTERED);
 	judge->closed = *ret_kind == ROGER_TORN;
+	if (*ret_kind == ROGER_FOREIGN)
+		*what = "another program wrote it at the same moment as the next";
 	if (walk->last_hole < from || !rg_kinds[walk->file->log].may_lose_end)
 		return true;
 	*ret_kind = ROGER_TORN;
@@ -678,23 +682,23 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 	return true;
 }
 
-int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct roger_err *err)
+int rg_engine_note_gap(struct rg_engine *engine, const struct rg_log_file *file, int64_t line,
+		       uint64_t byte, struct roger_str by, struct roger_str reason,
+		       struct roger_err *err)
 {
-	struct rg_engine *engine = walk->engine;
-	struct roger_damage gap = { .file = walk->file->shown,
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct roger_damage gap = { .file = file->shown,
 				    .kind = ROGER_DAMAGE_GAP,
-				    .line = walk->finding.line,
-				    .byte = (int64_t)walk->finding.byte,
+				    .line = line,
+				    .byte = (int64_t)byte,
 				    .noticed_at_ms = rg_clock_ms(),
 				    .accepted_at_ms = rg_clock_ms(),
-				    .accepted_by = RG_STR("doctor"),
-				    .reason = RG_STR("lines that were not synced yet went with the "
-						     "machine") };
-	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
-	int r;
+				    .accepted_by = by,
+				    .reason = reason };
+	int r = arena ? fill_line(&gap, engine->store, file, arena, err) : rg_fail_memory(err);
 
-	rg_assert(walk->finding.line > 0);
-	r = fill_line(&gap, engine->store, walk->file, arena, err);
+	rg_assert(line > 0);
 	if (r == ROGER_OK)
 		r = rg_engine_records_hold(engine, &held, err);
 	return r < 0 ? r : append_damage(engine, &gap, err);

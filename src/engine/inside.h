@@ -312,9 +312,11 @@ enum roger_finding_kind rg_judge_rewrite(struct rg_judge *judge, const struct rg
 /* Judge what the chain check found; false: nothing to report. */
 bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 		      enum roger_finding_kind *ret_kind, const char **what);
-/* Record the gap that was just found. */
-RG_CHECKED int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena,
-			      struct roger_err *err);
+/* Record that the chain does not go on at this line although nothing is damaged, who found that,
+ * and the reason.  Takes the record lock. */
+RG_CHECKED int rg_engine_note_gap(struct rg_engine *engine, const struct rg_log_file *file,
+				  int64_t line, uint64_t byte, struct roger_str by,
+				  struct roger_str reason, struct roger_err *err);
 /* Did a person accept changed messages?  Then other files may know more than messages. */
 bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine);
 /* Recorded damage of a journal that was not found again; false at the end. */

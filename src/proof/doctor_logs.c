@@ -53,7 +53,9 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 	rg_doctor_keep_damaged(doctor, walk, found);
 	if (!breach.fixable || !doctor->wish->fix)
 		return ROGER_OK;
-	r = rg_judge_close(walk, doctor->arena, err);
+	r = rg_engine_note_gap(doctor->engine, walk->file, found->line, found->byte,
+			       RG_STR("doctor"),
+			       RG_STR("lines that were not synced yet went with the machine"), err);
 	if (r == ROGER_OK)
 		rg_doctor_fixed(doctor);
 	return r;

@@ -340,13 +340,21 @@ static int file_append(struct rg_store *base, rg_compose *compose, void *context
 		       struct roger_err *err)
 {
 	struct rg_journal *journal = file_store_of(base)->journal;
+	struct rg_tail tail;
+	const bool known = rg_control_tail(rg_journal_control(journal), &tail);
 	size_t line;
+	int r;
 
 	rg_assert(rg_store_took(base, RG_LOCK_APPEND));
 	rg_journal_gather(journal, base->gathered);
 	for (line = 0; compose(context, line, rg_journal_line(journal)); line++)
 		rg_journal_end_line(journal);
-	return rg_journal_write(journal, ret_end, err);
+	r = rg_journal_write(journal, ret_end, err);
+	if (r == ROGER_OK && known && *ret_end > tail.appended + rg_journal_line(journal)->length) {
+		base->beside_line = (int64_t)tail.lines + 1;
+		base->beside_byte = tail.appended;
+	}
+	return r;
 }
 
 static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
