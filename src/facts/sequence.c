@@ -214,8 +214,8 @@ static int read_epoch(struct rg_sequence *sequence, const struct rg_value *value
 	return ROGER_OK;
 }
 
-/* Read {"bytes":N,"chain":"16 digits"}; false: it has another form, so it is an unknown member. */
-static bool read_journal(struct rg_sequence *sequence, const struct rg_value *object)
+/* Read {"bytes":N,"chain":"16 digits"}; what has another form says nothing, and does not stay. */
+static void read_journal(struct rg_sequence *sequence, const struct rg_value *object)
 {
 	const struct rg_value *bytes = rg_json_member(object, "bytes");
 	const struct rg_value *chain = rg_json_member(object, "chain");
@@ -224,11 +224,10 @@ static bool read_journal(struct rg_sequence *sequence, const struct rg_value *ob
 
 	if (!bytes || !rg_json_int(bytes, &count) || count <= 0 || !chain ||
 	    rg_json_kind(chain) != RG_JSON_STRING || rg_json_str(chain).length != 16)
-		return false;
+		return;
 	memcpy(digits, rg_json_str(chain).data, 16);
 	sequence->journal_chain = strtoull(digits, &end, 16);
 	sequence->journal_bytes = *end ? 0 : (uint64_t)count;
-	return !*end;
 }
 
 static int read_member(struct rg_sequence *sequence, struct roger_str key,
@@ -240,9 +239,10 @@ static int read_member(struct rg_sequence *sequence, struct roger_str key,
 		return read_numbers(sequence, "lastSeen", true, RG_STR(""), value, err);
 	if (rg_str_is(key, "epoch"))
 		return read_epoch(sequence, value, err);
-	if (rg_str_is(key, "journal") && read_journal(sequence, value))
+	if (rg_str_is(key, "journal")) {
+		read_journal(sequence, value);
 		return ROGER_OK;
-
+	}
 	rg_json_add_key(unknown, key);
 	rg_json_print(value, unknown);
 	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;

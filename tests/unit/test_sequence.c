@@ -352,6 +352,9 @@ static void members_of_others_survive(void **state)
 	prints("{\"version\": \"1.0\", \"epoch\": 3, \"more\": {\"x\": [1e400, null]}}",
 	       "{\"counters\":{},\"lastSeen\":{},\"epoch\":3,\"version\":\"1.0\",\"more\":{\"x\":["
 	       "1e400,null]}}\n");
+	/* But for what has the name of the witness: it cannot stand there twice. */
+	prints("{\"epoch\": 3, \"journal\": \"mine\", \"more\": 1}",
+	       "{\"counters\":{},\"lastSeen\":{},\"epoch\":3,\"more\":1}\n");
 }
 
 static void built_document_reads_the_same(void **state)
