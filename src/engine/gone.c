@@ -311,7 +311,7 @@ void rg_engine_look_for_log(struct rg_engine *engine, enum rg_log log)
 	bool there;
 
 	if (!arena || !rg_kinds[log].file || !rg_store_writable(store) ||
-	    rg_store_holds(store, RG_LOCK_RECORDS) ||
+	    rg_store_took(store, RG_LOCK_RECORDS) ||
 	    store->ops->list(store, log, RG_STR(""), arena, &files, NULL) < 0 || !files.count ||
 	    store->ops->stat(store, files.items, &there, NULL) < 0 || there ||
 	    !is_known(engine, hash_of(engine, log, files.items->shown)))

@@ -821,10 +821,11 @@ int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 	return r;
 }
 
-/* Copy up to byte `end`.  Takes the record lock, unless this handle has it already. */
+/* Copy up to byte `end`.  Takes the record lock, unless this handle has taken it, even if it was
+ * lost since with the control file: who took it gives it back. */
 static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct roger_err *err)
 {
-	bool holds;
+	const bool taken = rg_store_took(engine->store, RG_LOCK_RECORDS);
 	int r = ROGER_OK;
 
 	if (!rg_store_writable(engine->store) || carried_to(engine, plain) >= end)
@@ -832,8 +833,7 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 	r = plain ? ROGER_OK : rg_store_check_ready(engine->store, uncarried_bytes(engine), err);
 	if (r < 0)
 		return r;
-	holds = rg_store_holds(engine->store, RG_LOCK_RECORDS);
-	if (!holds)
+	if (!taken)
 		r = rg_engine_records_begin(engine, err);
 	if (r < 0)
 		return r;
@@ -841,7 +841,7 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 	 * they have their own logs open. */
 	if (carried_to(engine, plain) < end)
 		r = carry_lines(engine, plain, end, err);
-	if (!holds)
+	if (!taken)
 		rg_engine_records_end(engine);
 	return r;
 }
@@ -963,7 +963,7 @@ bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena)
 	struct roger_verify_reply found = { .memory = arena };
 
 	if (!engine->store->saw_altered || !rg_store_writable(engine->store) ||
-	    rg_store_holds(engine->store, RG_LOCK_RECORDS))
+	    rg_store_took(engine->store, RG_LOCK_RECORDS))
 		return false;
 	engine->store->saw_altered = false;
 	return rg_engine_find_damage(engine, arena, &found, NULL) == ROGER_OK;

@@ -480,6 +480,30 @@ static void a_key_is_not_answered_from_a_file_that_was_moved_away(void **state)
 	roger_close(roger);
 }
 
+/* Somebody removes the control file, and with it a lock that is held: whoever took it goes on as it
+ * does in the old one. */
+static void a_lock_that_went_with_its_file_is_still_taken(void **state)
+{
+	struct scene *scene = *state;
+	struct roger *roger = place_open(&scene->place), *other = place_open(&scene->place);
+	struct rg_engine *held = NULL;
+	struct roger_err err = { 0 };
+	char control[160];
+
+	snprintf(control, sizeof control, "%s/.roger/messages.control", scene->place.root);
+	assert_int_equal(place_send(other, "ann", "bob", "i", "text", "t:v:1", NULL), ROGER_OK);
+	assert_int_equal(rg_engine_records_hold(roger->engine, &held, &err), ROGER_OK);
+	assert_int_equal(unlink(control), 0);
+	/* Where the control file is, is looked at every tenth of a second. */
+	usleep(200000);
+	assert_int_equal(place_send(other, "ann", "bob", "i", "text", "t:v:2", NULL), ROGER_OK);
+	assert_int_equal(rg_engine_bring_sends_up(roger->engine, true, &err), ROGER_OK);
+	assert_true(rg_engine_took_records(roger->engine));
+	rg_engine_records_endp(&held);
+	roger_close(other);
+	roger_close(roger);
+}
+
 /* What a seal and a backup are of: a log that is purged after it was measured is neither left out
  * nor read as it was. */
 static void a_log_that_is_purged_meanwhile_is_not_left_out(void **state)
@@ -763,6 +787,7 @@ int main(void)
 		TEST(a_key_is_sent_once_by_racing_processes),
 		TEST(a_key_is_sent_once_by_racing_threads),
 		TEST(a_key_is_not_answered_from_a_file_that_was_moved_away),
+		TEST(a_lock_that_went_with_its_file_is_still_taken),
 		TEST(a_log_that_is_purged_meanwhile_is_not_left_out),
 		TEST(receivers_share_no_message),
 		TEST(claimers_share_no_message),
