@@ -177,8 +177,8 @@ int rg_engine_measure(struct rg_engine *engine, enum rg_measured which, struct r
 	const bool locks = which != RG_MEASURED_CHAINED || rg_store_writable(engine->store);
 	uint64_t carried;
 	bool there;
-	size_t i;
-	int log, r = locks ? rg_engine_records_begin(engine, err) : ROGER_OK;
+	size_t i, measured;
+	int log, archive, r = locks ? rg_engine_records_begin(engine, err) : ROGER_OK;
 
 	if (r < 0)
 		return r;
@@ -187,17 +187,22 @@ int rg_engine_measure(struct rg_engine *engine, enum rg_measured which, struct r
 	if (ret_carried)
 		*ret_carried = carried;
 	*ret_files = (struct rg_log_files){ 0 };
-	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++)
-		if (is_measured(which, (enum rg_log)log))
-			r = engine->store->ops->list(engine->store, (enum rg_log)log, RG_STR(""),
-						     arena, ret_files, err);
-	/* Measure messages last, since logs tell of them; logs do not grow meanwhile. */
-	for (i = ret_files->count; i > 0 && r == ROGER_OK; i--) {
-		r = rg_engine_stat(engine, &ret_files->items[i - 1], &there, err);
-		ret_files->items[i - 1].measured = r == ROGER_OK;
-		/* Something else with that name is reported during the walk. */
-		if (r == ROGER_EREFUSED)
-			r = ROGER_OK;
+	/* Measure messages after the logs that tell of them, which do not grow meanwhile; and then
+	 * the archive, which is written before the messages tell of it. */
+	for (archive = 0; archive < 2; archive++) {
+		measured = ret_files->count;
+		for (log = 0; log < RG_LOGS && r == ROGER_OK; log++)
+			if (is_measured(which, (enum rg_log)log) &&
+			    archive == (log == RG_LOG_ARCHIVE))
+				r = engine->store->ops->list(engine->store, (enum rg_log)log,
+							     RG_STR(""), arena, ret_files, err);
+		for (i = ret_files->count; i > measured && r == ROGER_OK; i--) {
+			r = rg_engine_stat(engine, &ret_files->items[i - 1], &there, err);
+			ret_files->items[i - 1].measured = r == ROGER_OK;
+			/* Something else with that name is reported during the walk. */
+			if (r == ROGER_EREFUSED)
+				r = ROGER_OK;
+		}
 	}
 	if (locks)
 		rg_engine_records_end(engine);

@@ -421,7 +421,8 @@ RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_diges
 				 struct rg_digests *ret_digests, struct roger_err *err);
 
 /*
- * Measure the journals, messages first, at one moment, so that no log tells of a message beyond.
+ * Measure the journals at one moment: no log tells of a message beyond, and the archive has what
+ * messages call archived.
  * rg_engine_digests_of() gives their digests, in this order; ROGER_ETIMEOUT: a journal was
  * rewritten or removed since.
  */
