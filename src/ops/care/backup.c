@@ -13,7 +13,7 @@
 #include "host/tar.h"
 #include "ops/proof/seal.h"
 
-enum { PIECE_BYTES = 1 << 20, MANIFEST_BYTES_MAX = 64 << 20, VERSION = 1 };
+enum { PIECE_BYTES = 1 << 20, MANIFEST_BYTES_MAX = 64 << 20, TRIES_MAX = 5, VERSION = 1 };
 
 static const char inside[] = "roger-backup/", first[] = "roger-backup/backup.json";
 
@@ -236,7 +236,7 @@ int rg_verb_backup(struct roger *roger, const struct roger_backup_request *reque
 	do {
 		making = (struct making){ .roger = roger, .arena = reply->memory };
 		r = try_backup(&making, path, err);
-	} while (r == ROGER_ETIMEOUT && ++tries < RG_SEAL_TRIES_MAX);
+	} while (r == ROGER_ETIMEOUT && ++tries < TRIES_MAX);
 	for (i = 0; i < making.part_count; i++)
 		reply->bytes += making.backup.files.items[i].bytes;
 	reply->files = (int64_t)making.part_count;

@@ -151,22 +151,17 @@ int rg_verb_seal(struct roger *roger, const struct roger_empty_request *request,
 	struct rg_digests digests;
 	struct rg_run_texts runs;
 	struct rg_seal_key key;
-	int tries = 0, r;
+	int r;
 
 	(void)request;
 	r = rg_engine_seal_key(roger->engine, true, reply->memory, &key, err);
 	/* Documents name messages, so they are read first: then these messages are sealed. */
 	if (r == ROGER_OK)
 		r = rg_engine_runs(roger->engine, NULL, NULL, reply->memory, &runs, err);
-	if (r < 0)
-		return r;
-	/* A purge may rewrite logs meanwhile, so this is tried again. */
-	do {
+	if (r == ROGER_OK)
 		r = rg_engine_measure(roger->engine, RG_MEASURED_SEALED, reply->memory, &files,
 				      NULL, err);
-		if (r < 0)
-			return r;
+	if (r == ROGER_OK)
 		r = rg_engine_digests_of(roger->engine, &files, reply->memory, &digests, err);
-	} while (r == ROGER_ETIMEOUT && ++tries < RG_SEAL_TRIES_MAX);
 	return r < 0 ? r : rg_seal_make(roger, &digests, &runs, &key, reply, err);
 }

@@ -7,8 +7,7 @@
 #include "ops/op.h"
 #include "verbs.h"
 
-/* TRIES_MAX: how often journals are measured and read before a seal or backup gives up. */
-enum { RG_SEAL_VERSION = 2, RG_SEAL_TRIES_MAX = 5 };
+enum { RG_SEAL_VERSION = 2 };
 
 /* Had the run ended well?  Then it has nothing more to say. */
 bool rg_seal_is_final(struct roger_str status);
