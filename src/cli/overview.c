@@ -203,6 +203,7 @@ static const struct figure figures[] = {
 	{ "retries", NUMBER, AT(retries) },
 	{ "duplicates prevented", NUMBER, AT(duplicates) },
 	{ "refused for their key", NUMBER, AT(conflicts), CLI_YELLOW },
+	{ "texts not taken in", NUMBER, AT(skipped), CLI_YELLOW },
 	{ "senders that pause now", NUMBER, AT(breakers), CLI_RED },
 	{ "dead letters", TITLE, AT(dead_letters) },
 	{ "given up", NUMBER, AT(dead_letters), CLI_RED },

@@ -112,7 +112,8 @@ enum rg_row_flag {
 	RG_ROW_CONFLICT =
 		1 << 9,	       /* refused for its key: used before for another text, or used up */
 	RG_ROW_ECHO = 1 << 10, /* a note of something that another row reports */
-	RG_ROW_COUNTED = 1 << 11, /* a note that reports count; the highest flag */
+	RG_ROW_SKIPPED = 1 << 11, /* a note of a text that was not taken in, and is kept nowhere */
+	RG_ROW_COUNTED = 1 << 12, /* a note that reports count; the highest flag */
 };
 
 /* The outcome of an attempt that has none yet, beside enum roger_attempt_outcome. */

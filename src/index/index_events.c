@@ -40,7 +40,7 @@ static const char tables[] =
 	/* Rows of a log in order of position, with which every index ends. */
 	"CREATE INDEX event_log ON event(log) WHERE log <> 0;"
 	"CREATE INDEX event_at ON event(log, at) WHERE log <> 0;"
-	"CREATE INDEX event_counted ON event(at) WHERE flags >= 2048;"
+	"CREATE INDEX event_counted ON event(at) WHERE flags >= 4096;"
 	"CREATE INDEX event_failed ON event(outcome, at) WHERE log = 3 AND outcome BETWEEN 2 AND 3;"
 	"CREATE INDEX event_file ON event(file) WHERE log = 3;"
 	"CREATE INDEX event_task ON event(log, task, at) WHERE task IS NOT NULL;"
@@ -675,7 +675,11 @@ static int take_note(struct intake *intake, const struct roger_activity *entry, 
 	row->flags |= is_echo(&note) ? RG_ROW_ECHO : 0;
 	if (note.kind == RG_NOTE_SENT && note.failure == RG_FAILURE_KEY)
 		row->flags |= RG_ROW_CONFLICT;
-	if (note.kind == RG_NOTE_WOKEN || note.duplicates || row->flags & RG_ROW_CONFLICT)
+	if (note.failure == RG_FAILURE_OTHER && !note.entry.evidence.length &&
+	    rg_str_begins(note.entry.message, "skipped: "))
+		row->flags |= RG_ROW_SKIPPED;
+	if (note.kind == RG_NOTE_WOKEN || note.duplicates ||
+	    row->flags & (RG_ROW_CONFLICT | RG_ROW_SKIPPED))
 		row->flags |= RG_ROW_COUNTED;
 	if (note.count == 1 && note.ids.count == 1)
 		row->texts[RG_COLUMN_MESSAGE] = note.ids.items[0];

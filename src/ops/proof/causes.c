@@ -476,12 +476,20 @@ static void look_at_keys(struct rg_causes *causes)
 					      .counted = true,
 					      .since_ms = causes->now_ms - day_ms };
 	const struct rg_history rows = rg_read_rows(&causes->reading, &counted);
+	struct roger_concern skipped = { .next = RG_STR("roger log activity --status FAILURE") };
 	struct rg_names senders = { .arena = causes->arena };
 	size_t i;
 
-	for (i = 0; i < rows.count; i++)
+	for (i = 0; i < rows.count; i++) {
 		if (rows.items[i].flags & RG_ROW_CONFLICT)
 			(void)!rg_names_add(&senders, rows.items[i].said.actor);
+		if (rows.items[i].flags & RG_ROW_SKIPPED && !skipped.count++)
+			skipped.since_ms = rows.items[i].said.at_ms;
+	}
+	if (skipped.count)
+		rg_causes_add(causes, ROGER_NOTICE, "skipped", skipped,
+			      "%lld text%s for ingest not taken in within a day",
+			      (long long)skipped.count, skipped.count == 1 ? " was" : "s were");
 	for (i = 0; i < senders.count; i++)
 		say_conflicts(causes, &rows, senders.items[i]);
 }

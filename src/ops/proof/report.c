@@ -459,6 +459,7 @@ static int see_note(void *context, const struct rg_event *row, struct roger_err 
 		return count_again(counting);
 	reply->duplicates += row->said.kind == ROGER_EVENT_WAKE ? 0 : row->number;
 	reply->conflicts += (row->flags & RG_ROW_CONFLICT) != 0;
+	reply->skipped += (row->flags & RG_ROW_SKIPPED) != 0;
 	reply->wakes += row->said.kind == ROGER_EVENT_WAKE;
 	reply->failed_wakes += row->said.kind == ROGER_EVENT_WAKE && row->outcome != ROGER_SUCCESS;
 	return ROGER_OK;
