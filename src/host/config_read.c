@@ -374,10 +374,11 @@ struct roger_str rg_config_in_lower_case(struct roger_str name, char *low)
 	return (struct roger_str){ low, i };
 }
 
-/* True if the name may be an agent's or a group's, whatever groups there are. */
+/* True if the name may be an agent's or a group's, whatever groups there are: roger gets no mail.
+ */
 static bool is_name(struct roger_str name)
 {
-	return rg_name_valid(name) && !rg_str_is(name, "all");
+	return rg_name_valid(name) && !rg_str_is(name, "all") && !rg_config_is_roger(name);
 }
 
 /* Add an empty group; NULL: out of memory. */
@@ -447,8 +448,8 @@ static int read_group(const struct source *source, const char *groups, const str
 	int r;
 
 	if (!is_name(node->key))
-		return fail_node(source, node, rg_str(groups), "a name other than all for a group",
-				 err);
+		return fail_node(source, node, rg_str(groups),
+				 "a name other than all and roger for a group", err);
 	group = (struct rg_group *)(uintptr_t)rg_config_group(config, node->key);
 	if (!group)
 		group = add_group(config, node->key);

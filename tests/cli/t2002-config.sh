@@ -21,6 +21,8 @@ bad "config.yaml:3:.*max_contnt_length" "a misspelt key" '# comment' 'size_limit
 bad "config.yaml:1:.*recipients" "a word that is none" 'recipients: sometimes'
 bad "config.yaml:[0-9]+:" "no YAML" 'size_limits: [' 'x'
 bad "config.yaml:[0-9]+:.*all" "a group with a reserved name" 'groups:' '  all: [a, b]'
+bad "config.yaml:[0-9]+:.*name of an agent" "roger as a member" 'groups:' '  workers: [Roger]'
+bad "config.yaml:[0-9]+:.*other than all and roger" "roger as a group" 'groups:' '  roger: [a]'
 bad "config.yaml:[0-9]+:" "a member that is no name" 'groups:' '  workers: ["a b"]'
 bad "config.yaml:3:.*recipients" "a key twice" 'recipients: warn' '# again' 'recipients: strict'
 is "nothing was sent" "$(cat .roger/messages.jsonl 2>/dev/null | wc -l)" 0

@@ -411,11 +411,11 @@ static void groups_are_checked(void **state)
 	(void)state;
 	refused("groups: [a]", "f.yaml:1: groups: expected names, each with a list of agents");
 	refused("groups:\n  all: [a]\n",
-		"f.yaml:2: groups: expected a name other than all for a group");
+		"f.yaml:2: groups: expected a name other than all and roger for a group");
 	refused("groups:\n  -x: [a]\n",
-		"f.yaml:2: groups: expected a name other than all for a group");
+		"f.yaml:2: groups: expected a name other than all and roger for a group");
 	refused("groups:\n  \"\": [a]\n",
-		"f.yaml:2: groups: expected a name other than all for a group");
+		"f.yaml:2: groups: expected a name other than all and roger for a group");
 	refused("groups:\n  w: a\n", "f.yaml:2: groups.w: expected a list of agents");
 	refused("groups:\n  w: []\n", "f.yaml:2: groups.w: expected a list of agents");
 	refused("groups:\n  w: {a: b}\n", "f.yaml:2: groups.w: expected a list of agents");
