@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/limits.h"
 #include "base/unicode.h"
 #include "cli/screen.h"
 
@@ -349,12 +350,17 @@ void cli_print_body(FILE *to, struct roger_str text, const char *indent)
 const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES])
 {
 	time_t seconds = (time_t)(ms / 1000);
+	int64_t local_ms;
 	struct tm tm;
 
 	if (ms <= 0 || !localtime_r(&seconds, &tm))
 		return "-";
-	/* Like strftime(), in a tenth of its time. */
-	rg_clock_print_utc(ms + tm.tm_gmtoff * INT64_C(1000), to);
+	local_ms = ms + tm.tm_gmtoff * INT64_C(1000);
+	/* Like strftime(), in a tenth of its time; before 1970 and after 9999 it prints a number.
+	 */
+	rg_clock_print_utc(local_ms, to);
+	if (local_ms < 0 || local_ms > RG_TIME_MS_MAX)
+		return to;
 	to[10] = ' ';
 	to[19] = '\0';
 	zone_owed = true;

@@ -135,4 +135,11 @@ exits 0 "and for claims that name none" roger claim --as eve --worker w1
 exits 0 "whose lease ends" timeout 60 "$ROGER" wait --as eve --timeout 50s
 printf 'claims: {max_lease: 8d}\n' >.roger/config.yaml
 exits 78 "a week is the most" roger claim --as eve
+# A time that is in no year of four digits here is printed as a number.
+mkdir odd && cd odd && roger init -q
+for created in 1000 253402300799999; do
+	printf '{"id":"msg-1-%s","issue_id":"i","from_phase":"a","to_phase":"b","run_counter":1,"message_type":"data","content":"x","metadata":null,"read":false,"created_at":%s,"read_at":null}\n' $created $created >>.roger/messages.jsonl
+done
+is "the first hours of 1970" "$(TZ=WEST+5 "$ROGER" list --to b | awk 'NR == 1 { print $4 }')" -17999000
+is "and the last of 9999" "$(TZ=EAST-5 "$ROGER" list --to b | awk 'NR == 2 { print $4 }')" 253402318799999
 done_testing
