@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/nearest.h"
 #include "verbs.h"
 
 /* A RECORDS or TEXTS field: items and their number. */
@@ -488,10 +489,16 @@ static const struct roger_field *find_field(const struct rg_level *level,
 static int keep_unknown(const struct rg_level *level, struct rg_buf *unknown, struct roger_str key,
 			const struct rg_value *value, struct roger_err *err)
 {
+	const struct roger_field *field = level->fields, *end = field + level->count;
+	struct rg_nearest near = { 0 };
+
+	for (; !level->keeper && field < end; field++)
+		rg_nearest_look(&near, key, rg_str(path_of(field, level->words) + level->depth));
 	if (!level->keeper)
 		return rg_fail_member(err, ROGER_EDATA, "",
-				      "'%.*s%.*s' is no member roger knows here", (int)level->depth,
-				      level->count ? level->fields->name : "", RG_STR_CUT(key));
+				      "'%.*s%.*s' is no member roger knows here" RG_MEANT,
+				      (int)level->depth, level->count ? level->fields->name : "",
+				      RG_STR_CUT(key), RG_MEANT_ARGS(near.word));
 	rg_json_add_key(unknown, key);
 	rg_json_print(value, unknown);
 	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;

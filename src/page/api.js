@@ -62,7 +62,9 @@ export const login = key => call("POST", "/login", JSON.stringify({ key }), { "C
 export const logout = () => call("POST", "/logout", "{}", { "Content-Type": "application/json" });
 
 const RIGHTS = Object.keys(values.right);
-export const may = right => RIGHTS.indexOf(state.session?.right || "look") >= RIGHTS.indexOf(right);
+/* Who sees only their own mail acts like others. */
+const held = () => state.session?.right === "own" ? "act" : state.session?.right || "look";
+export const may = right => RIGHTS.indexOf(held()) >= RIGHTS.indexOf(right);
 /* Who writes: whose login it is, also where that one administers. */
 export const self = () => state.session?.name || "human";
 /* Ours to deal with; who administers does so in place of the others, by name. */

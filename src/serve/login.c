@@ -151,7 +151,7 @@ static void print_session(const struct serve *serve, const struct serve_caller *
 		.zone = rg_str(find_zone(zone)),
 		.url = rg_str(serve->url),
 		.version = RG_STR(ROGER_VERSION),
-		.right = (int)caller->right,
+		.right = caller->own ? RG_OWN : (int)caller->right,
 	};
 
 	answer->status = 200;

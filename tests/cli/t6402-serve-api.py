@@ -72,6 +72,8 @@ whole = server.get("/v1/list?json=" + urllib.parse.quote(json.dumps({"issue": "a
 equal("a query may be the whole request as JSON", whole, theirs)
 equal("alone", server.get("/v1/list?json=%7B%7D&issue=app")[0], 400)
 equal("and an object", server.get("/v1/list?json=5")[0], 422)
+told = server.post("/v1/send", {"from": "ann", "to": ["bob"], "contnet": "x"})
+equal("an unknown member is refused, with the one that is near", (told[0], "did you mean 'content'?" in told[2]["detail"]), (422, True))
 equal("a member may be repeated", len(server.get(f"/v1/show?ids={ID}&ids={ID}")[2]["messages"]) >= 1, True)
 status, _, reply = server.get("/v1/list?to=al&limit=1&to=bob")
 equal("but not one that is no list", (status, reply["member"], reply["detail"]), (400, "to", "member 'to' comes twice"))

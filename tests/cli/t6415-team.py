@@ -32,6 +32,8 @@ def ask(who, verb, body=None, **more):
     return (serving.get if body is None else lambda path, **rest: serving.post(path, body, **rest))(f"/v1/{verb}", headers=headers, connection=serving.tcp())
 
 
+equal("a session says what the token may do", [ask(who, "session")[2]["right"] for who in ("bob", "eve", "root")], ["act", "own", "administer"])
+
 # --------------------------------------------------------------------- a pattern
 for wrong in ("*", "c*i", "**", "ci-**", "a b*", ""):
     check(f"'{wrong}' is no name of a token", roger("token", "new", wrong, status=None).returncode in (64, 65))
