@@ -436,6 +436,7 @@ static void note_split(struct rg_workspace *workspace, const struct found *found
 	const struct rg_worktree *tree = &workspace->tree;
 	const char *own = found->own;
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf move = { .maximum = SIZE_MAX };
 	struct rg_file_facts facts;
 	char home[4200];
 	bool mail;
@@ -444,25 +445,30 @@ static void note_split(struct rg_workspace *workspace, const struct found *found
 		return;
 	if (rg_seat_told(workspace, false))
 		return;
+	snprintf(home, sizeof home, "%s/" RG_WORKSPACE_FOLDER, own[0] ? own : workspace->root);
+	rg_buf_add_text(&move, "roger move --from ");
+	rg_buf_add_shell_word(&move, rg_str(home));
+	rg_buf_add_char(&move, ' ');
+	rg_buf_add_shell_word(&move, rg_str(own[0] ? workspace->root : tree->main));
+	/* Half a command could move something else. */
+	if (move.length > 500)
+		move.length = strlen("roger move");
 	if (!own[0]) {
 		snprintf(workspace->split, sizeof workspace->split,
 			 "this git worktree has a workspace of its own, so agents in others do not "
-			 "see its mail; `roger move --from '%.250s/.roger' '%.250s'` makes it that "
-			 "of all",
-			 workspace->root, tree->main);
+			 "see its mail; `%.*s` makes it that of all",
+			 RG_STR_ARGS(rg_buf_str(&move)));
 		return;
 	}
-	snprintf(home, sizeof home, "%s/" RG_WORKSPACE_FOLDER, own);
 	if (rg_file_open_folder(AT_FDCWD, home, &folder, NULL) < 0 || folder == RG_NO_FILE ||
 	    rg_file_is_there(folder, "move"))
 		return;
 	mail = rg_file_look(folder, "messages.jsonl", &facts, NULL) == ROGER_OK && facts.size;
 	snprintf(workspace->split, sizeof workspace->split,
 		 "this is a git worktree, and all worktrees share the workspace in '%.200s'; "
-		 "'%.200s/.roger' is not used%s%.200s%s%.200s%s",
-		 workspace->root, own, mail ? ", but has mail: `roger move --from '" : "",
-		 mail ? home : "", mail ? "' '" : "", mail ? workspace->root : "",
-		 mail ? "'` takes it in" : "");
+		 "'%.200s/.roger' is not used%s%.*s%s",
+		 workspace->root, own, mail ? ", but has mail: `" : "", mail ? (int)move.length : 0,
+		 move.data, mail ? "` takes it in" : "");
 }
 
 int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, struct roger_err *err)

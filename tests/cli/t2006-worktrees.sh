@@ -194,7 +194,7 @@ mkdir left2/.roger
 exits 0 "a workspace that a worktree has for itself" at left2 send bob kept --as ann
 is "is used while there is no other" "$(where left2)" "$here/left2"
 rm -f left2/.roger/worktrees/left2.told
-like "a line says that it is alone, and what to do" "$(at left2 agents 2>&1 >/dev/null)" "roger move --from '$here/left2/.roger' '$here/old'"
+like "a line says that it is alone, and what to do" "$(at left2 agents 2>&1 >/dev/null)" "roger move --from $here/left2/.roger $here/old"
 like "init leaves it" "$(at left2 init 2>/dev/null)" "there is a workspace in $here/left2"
 exits 0 "and move takes it in" roger move --from left2/.roger old
 is "for all" "$(at right2 receive --as bob --json 2>/dev/null | json 'd["messages"][0]["content"]')" kept
@@ -203,5 +203,12 @@ is "without a further word" "$(at left2 agents 2>&1 >/dev/null)" ""
 mkdir right2/.roger
 at right2 send bob kept --as ann -q --workspace right2/.roger 2>/dev/null
 (cd right2 && roger send bob second --as ann --workspace "$here/right2/.roger" -q 2>/dev/null)
-like "where both have mail a line names it" "$(at right2 agents 2>&1 >/dev/null)" "'$here/right2/.roger' is not used, but has mail: .roger move --from '$here/right2/.roger' '$here/old'. takes it in"
+like "where both have mail a line names it" "$(at right2 agents 2>&1 >/dev/null)" "'$here/right2/.roger' is not used, but has mail: .roger move --from $here/right2/.roger $here/old. takes it in"
+mv right2/.roger kept
+mkdir "o'clock" && git -C old worktree add -q -b quoted "../o'clock/a b" && mv kept "o'clock/a b/.roger"
+told=$(at "o'clock/a b" agents 2>&1 >/dev/null | sed -n 's/.*has mail: .\(roger move .*\). takes it in.*/\1/p')
+exits 77 "what it names is not trusted" eval "${told:-false}"
+like "which is said with a command that fits any path" "$err" "in '$here/o'clock/a b' is not trusted, .*run .roger trust --workspace .roger. there"
+(cd "o'clock/a b" && roger trust --workspace .roger --accept "$(roger trust --workspace .roger --show --json | json 'd["sha256"]')" >/dev/null)
+exits 0 "in a path with a quote and a blank, too: the command can be pasted" eval "${told:-false}"
 done_testing

@@ -248,8 +248,8 @@ int rg_merge(struct roger *from, struct roger *to, struct roger_str place,
 		return rg_fail(
 			err, ROGER_EREFUSED, 0,
 			"the workspace in '%.1000s' is not trusted, so its mail is not taken "
-			"in; if it is yours, run `roger trust --workspace '%.1000s/.roger'`",
-			root, root);
+			"in; if it is yours, run `roger trust --workspace .roger` there",
+			root);
 
 	for (tries = 0; r == ROGER_OK && !left && tries < TRIES_MAX; tries++) {
 		r = try_merge(&merge, place, &left, err);
