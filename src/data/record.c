@@ -486,24 +486,6 @@ static const struct roger_field *find_field(const struct rg_level *level,
 	return NULL;
 }
 
-static int keep_unknown(const struct rg_level *level, struct rg_buf *unknown, struct roger_str key,
-			const struct rg_value *value, struct roger_err *err)
-{
-	const struct roger_field *field = level->fields, *end = field + level->count;
-	struct rg_nearest near = { 0 };
-
-	for (; !level->keeper && field < end; field++)
-		rg_nearest_look(&near, key, rg_str(path_of(field, level->words) + level->depth));
-	if (!level->keeper)
-		return rg_fail_member(err, ROGER_EDATA, "",
-				      "'%.*s%.*s' is no member roger knows here" RG_MEANT,
-				      (int)level->depth, level->count ? level->fields->name : "",
-				      RG_STR_CUT(key), RG_MEANT_ARGS(near.word));
-	rg_json_add_key(unknown, key);
-	rg_json_print(value, unknown);
-	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
-}
-
 /* Are the required fields set, by the JSON or by the caller before?  An ELSE_ONE becomes 1. */
 static int check_required(const struct roger_record *type, bool words, uint64_t seen, void *record,
 			  struct roger_err *err)
@@ -548,14 +530,26 @@ static int decode_inner(struct reading *reading, const struct rg_level *inner,
 	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
 }
 
-/* Skip an unknown member of an answer: a newer program may have added it. */
+/* Keep an unknown member, or refuse it.  In an answer it is skipped: a newer program added it. */
 static int take_unknown(const struct reading *reading, const struct rg_level *level,
 			struct rg_buf *unknown, struct roger_str key, const struct rg_value *value,
 			struct roger_err *err)
 {
+	const struct roger_field *field = level->fields, *end = field + level->count;
+	struct rg_nearest near = { 0 };
+
 	if (reading->form == OF_ANSWER && !level->keeper)
 		return ROGER_OK;
-	return keep_unknown(level, unknown, key, value, err);
+	for (; !level->keeper && field < end; field++)
+		rg_nearest_look(&near, key, rg_str(path_of(field, level->words) + level->depth));
+	if (!level->keeper)
+		return rg_fail_member(err, ROGER_EDATA, "",
+				      "'%.*s%.*s' is no member roger knows here" RG_MEANT,
+				      (int)level->depth, level->count ? level->fields->name : "",
+				      RG_STR_CUT(key), RG_MEANT_ARGS(near.word));
+	rg_json_add_key(unknown, key);
+	rg_json_print(value, unknown);
+	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
 }
 
 /* Decode one field; errors name it as the file does. */
@@ -616,27 +610,19 @@ static int decode_level(struct reading *reading, const struct rg_level *level,
 	return decode_members(reading, level, object, &unknown, err);
 }
 
-/* Set ROGER_UNKNOWN in measured fields: an answer leaves them out if they are not known. */
-static void set_unknown(const struct roger_record *type, void *record)
-{
-	const struct roger_field *field;
-
-	for (field = type->fields; field->name; field++)
-		if (field->flags & ROGER_MEASURED)
-			*(int64_t *)rg_field_at(field, record) = ROGER_UNKNOWN;
-}
-
 static int decode_record(const struct roger_record *type, enum form form,
 			 const struct rg_value *object, void *record, struct rg_arena *arena,
 			 struct roger_err *err)
 {
 	struct reading reading = { type, record, arena, form, 0 };
 	struct rg_level level = rg_level_at(form != OF_FILE, type->fields, 0);
+	const struct roger_field *field;
 	int r;
 
-	if (form == OF_ANSWER)
-		set_unknown(type, record);
-
+	/* An answer leaves out measured fields that are not known. */
+	for (field = type->fields; form == OF_ANSWER && field->name; field++)
+		if (field->flags & ROGER_MEASURED)
+			*(int64_t *)rg_field_at(field, record) = ROGER_UNKNOWN;
 	if (rg_json_kind(object) != RG_JSON_OBJECT)
 		return rg_fail(err, ROGER_EDATA, 0, "expected an object, found %s",
 			       rg_json_kind_name(rg_json_kind(object)));

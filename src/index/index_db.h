@@ -213,10 +213,7 @@ void rg_question_number(struct rg_question *question, const char *sql, int64_t n
 /* Called for each row; row NULL: the index was damaged, and all rows come again. */
 typedef int rg_index_see(void *context, sqlite3_stmt *row, struct roger_err *err);
 
-/* Run a query, rebuilding the index if it is damaged.  Deinitializes the question. */
-int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_see *see,
-		 void *context, struct roger_err *err);
-/* Like rg_index_ask(), without the rebuild, and the question stays. */
+/* Run a query; the question stays. */
 int rg_index_ask_once(struct rg_index *index, const struct rg_question *question, rg_index_see *see,
 		      void *context, struct roger_err *err);
 /* Where a column of a row goes: i an int64_t, d an int, b a bool, t a text, copied into the arena.
@@ -225,7 +222,8 @@ struct rg_index_place {
 	char kind;
 	unsigned short offset;
 };
-/* Like rg_index_ask(), with an item of a list for each row; the places are those of its columns. */
+/* Run a query, rebuilding the index if it is damaged, with an item of a list for each row; the
+ * places are those of its columns.  Deinitializes the question. */
 int rg_index_collect(struct rg_index *index, struct rg_question *question,
 		     const struct rg_index_place *places, size_t item_size, struct rg_arena *arena,
 		     void *ret_list, struct roger_err *err);

@@ -299,8 +299,9 @@ int rg_index_ask_once(struct rg_index *index, const struct rg_question *question
 	return r;
 }
 
-int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_see *see,
-		 void *context, struct roger_err *err)
+/* Run a query, rebuilding the index if it is damaged.  Deinitializes the question. */
+static int ask_rebuilding(struct rg_index *index, struct rg_question *question, rg_index_see *see,
+			  void *context, struct roger_err *err)
 {
 	int tries = 0, r;
 
@@ -440,7 +441,7 @@ static int find_in(struct finding *finding, const struct rg_query *query,
 	if (query->limit)
 		rg_question_number(&question, " LIMIT ?", query->limit);
 	finding->count_before = finding->count;
-	return rg_index_ask(finding->index, &question, see_entry, finding, err);
+	return ask_rebuilding(finding->index, &question, see_entry, finding, err);
 }
 
 int rg_index_compare_positions(const void *a, const void *b)
@@ -565,7 +566,7 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 		add_conditions(&question, index, query, &match, query->archived);
 	}
 	*ret_count = 0;
-	return rg_index_ask(index, &question, see_number, ret_count, err);
+	return ask_rebuilding(index, &question, see_number, ret_count, err);
 }
 
 /* -------------------------------------------------------------- figures -- */
@@ -620,7 +621,7 @@ int rg_index_collect(struct rg_index *index, struct rg_question *question,
 		     void *ret_list, struct roger_err *err)
 {
 	struct collecting collecting = { arena, places, item_size, { 0 } };
-	int r = rg_index_ask(index, question, see_item, &collecting, err);
+	int r = ask_rebuilding(index, question, see_item, &collecting, err);
 
 	memcpy(ret_list, &collecting.list, sizeof collecting.list);
 	return r;

@@ -476,6 +476,8 @@ static int read_entry(struct rg_doctor *doctor, const struct rg_sends_place *pla
 	char *text;
 	int r;
 
+	if (file->log == RG_LOG_MESSAGES)
+		return read_line(doctor, (uint64_t)place->byte, &ret_record->message, err);
 	rg_arena_reset(doctor->scratch);
 	text = rg_arena_get(doctor->scratch, (size_t)place->length + 1);
 	if (!text)
@@ -512,11 +514,7 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 		return report_missing(doctor, place->byte, err);
 	if (rule == RG_SENDS_GIVEN_UP)
 		breach.kind = ROGER_BREACH_DEAD_LETTER;
-	if (rule == RG_SENDS_KEY_TWICE)
-		r = read_line(doctor, (uint64_t)place->byte, &record.message, err);
-	else
-		r = rule == RG_SENDS_GIVEN_UP ? ROGER_EDATA
-					      : read_entry(doctor, place, &record, err);
+	r = rule == RG_SENDS_GIVEN_UP ? ROGER_EDATA : read_entry(doctor, place, &record, err);
 	if (r == ROGER_OK && rule == RG_SENDS_LETTER_LOST)
 		return report_lost_letter(doctor, &record.attempt, breach, place->own, err);
 	/* Each of these records begins with its id; the line may have been purged meanwhile. */

@@ -280,11 +280,6 @@ static bool is_task_name(struct roger_str text)
 	return true;
 }
 
-static struct roger_str first_line(struct roger_str text)
-{
-	return rg_str_without_end(rg_str_first_line(text), " \r\t");
-}
-
 /* Run the configured command with the letter; *ret_name: the name that it printed, or "". */
 static int file_letter(struct roger *roger, const struct roger_dead_letter *letter,
 		       struct rg_arena *arena, struct roger_str *ret_name, struct roger_err *err)
@@ -311,7 +306,7 @@ static int file_letter(struct roger *roger, const struct roger_dead_letter *lett
 	program.input = rg_buf_str(&input);
 	r = rg_program_run(&program, &output, &result, NULL);
 	if (r == ROGER_OK && result.end == RG_PROGRAM_EXITED && result.status == 0) {
-		name = first_line(rg_buf_str(&output));
+		name = rg_str_without_end(rg_str_first_line(rg_buf_str(&output)), " \r\t");
 		if (is_task_name(name) && !rg_arena_copy(arena, name, ret_name))
 			r = ROGER_ENOMEM;
 	}
@@ -617,12 +612,6 @@ static bool is_worn(const struct roger *roger, const struct roger_message *messa
 	return rg_message_worn(message, rg_clock_ms(), config->lease_ms_max, config->leases_max);
 }
 
-/* Has its deadline passed?  (If the clock was set back since, nobody knows.) */
-static bool is_late(const struct roger_message *message)
-{
-	return rg_sendlog_begins(message) && message->confirm_by_ms <= rg_clock_ms();
-}
-
 int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
 			 struct rg_arena *arena, struct rg_due *due, struct roger_err *err)
 {
@@ -636,7 +625,9 @@ int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
 		return rg_fail_memory(err);
 	due->ids = (struct roger_strs){ ids, 0 };
 	for (i = 0; i < found->count; i++) {
-		late = !due->settled && is_late(&found->items[i]);
+		/* If the clock was set back since, nobody knows whether it is late. */
+		late = !due->settled && rg_sendlog_begins(&found->items[i]) &&
+		       found->items[i].confirm_by_ms <= rg_clock_ms();
 		any |= late;
 		if (late || is_worn(roger, &found->items[i]))
 			ids[due->ids.count++] = found->items[i].id;

@@ -123,36 +123,13 @@ static int find_nearest(struct roger *roger, struct rg_arena *arena, struct rg_k
 	return r;
 }
 
-/* Has the agent's tool begun a session here? */
-static int has_arrived(struct roger *roger, struct rg_arena *arena, struct roger_str name,
-		       bool *ret_arrived, struct roger_err *err)
-{
-	struct roger_str session;
-	int r;
-
-	r = rg_arrive_last(roger, name, arena, &session, err);
-	*ret_arrived = r == ROGER_OK && session.length;
-	return r;
-}
-
-static int refuse_unknown(struct roger_str name, struct roger_str near, bool strict,
-			  const char *member, struct roger_err *err)
-{
-	return rg_fail_member(
-		err, ROGER_EREFUSED, member, "%s: '%.*s' has never been seen here" RG_MEANT "%s",
-		member, RG_STR_ARGS(name), RG_MEANT_ARGS(near),
-		strict	      ? " (recipients: strict)"
-		: near.length ? " `roger send --new` insists on a new name"
-			      : ", but a name like it; `roger send --new` insists on a new name");
-}
-
 int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
 			  struct roger_str name, bool insists, const char *member,
 			  struct rg_unknown *ret_unknown, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 	bool strict = config->recipients == RG_RECIPIENTS_STRICT;
-	struct roger_str slip = { "", 0 };
+	struct roger_str slip = { "", 0 }, near, session;
 	int r;
 
 	r = look_at_known(roger, arena, known, err);
@@ -168,10 +145,18 @@ int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg
 	if (ret_unknown->expected ||
 	    (!strict && (!slip.length || insists || config->recipients == RG_RECIPIENTS_OPEN)))
 		return ROGER_OK;
-	r = has_arrived(roger, arena, name, &ret_unknown->expected, err);
+	/* An agent is expected whose tool has begun a session here. */
+	r = rg_arrive_last(roger, name, arena, &session, err);
+	ret_unknown->expected = r == ROGER_OK && session.length;
 	if (r < 0 || ret_unknown->expected)
 		return r;
-	return refuse_unknown(name, ret_unknown->near, strict, member, err);
+	near = ret_unknown->near;
+	return rg_fail_member(
+		err, ROGER_EREFUSED, member, "%s: '%.*s' has never been seen here" RG_MEANT "%s",
+		member, RG_STR_ARGS(name), RG_MEANT_ARGS(near),
+		strict	      ? " (recipients: strict)"
+		: near.length ? " `roger send --new` insists on a new name"
+			      : ", but a name like it; `roger send --new` insists on a new name");
 }
 
 int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct roger_str name,
@@ -532,18 +517,6 @@ static int check_reply_to(struct rg_sending *sending, struct rg_draft *draft, st
 		err, ROGER_ENOENT, "reply_to",
 		"reply_to: no message '%.*s'; `roger list` shows ids, @last is the newest",
 		RG_STR_ARGS(draft->request->reply_to));
-}
-
-static int prepare_draft(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
-{
-	int r;
-
-	r = check_draft(sending, draft, err);
-	if (r == ROGER_OK)
-		r = check_reply_to(sending, draft, err);
-	if (r == ROGER_OK)
-		r = resolve_recipients(sending, draft, err);
-	return r == ROGER_OK ? make_messages(sending, draft, err) : r;
 }
 
 /* --------------------------------------------------------------- reply -- */
@@ -922,11 +895,6 @@ static int check_store(struct rg_sending *sending, struct roger_err *err)
 
 /* ----------------------------------------------------------------- twins -- */
 
-static bool same_key(const struct rg_draft *a, const struct rg_draft *b)
-{
-	return rg_str_equal(a->key, b->key) && rg_str_equal(a->from, b->from);
-}
-
 /* Send a key that comes twice in one request only once. */
 static int find_twin(struct rg_sending *sending, size_t which, struct roger_err *err)
 {
@@ -939,7 +907,8 @@ static int find_twin(struct rg_sending *sending, size_t which, struct roger_err 
 	if (!draft->key.length)
 		return ROGER_OK;
 	for (i = 0; i < which && !draft->twin; i++)
-		if (!sending->drafts[i].twin && same_key(draft, &sending->drafts[i]))
+		if (!sending->drafts[i].twin && rg_str_equal(draft->key, sending->drafts[i].key) &&
+		    rg_str_equal(draft->from, sending->drafts[i].from))
 			draft->twin = &sending->drafts[i];
 	if (!draft->twin)
 		return ROGER_OK;
@@ -972,14 +941,22 @@ static int answer_draft(struct rg_sending *sending, struct rg_draft *draft, stru
 static int send_all(struct rg_sending *sending, struct roger_err *err)
 {
 	size_t i, messages = 0;
+	struct rg_draft *draft;
 	int r;
 
 	r = rg_engine_retired(sending->roger->engine, sending->arena, &sending->retired, err);
 	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
-		r = prepare_draft(sending, &sending->drafts[i], err);
+		draft = &sending->drafts[i];
+		r = check_draft(sending, draft, err);
+		if (r == ROGER_OK)
+			r = check_reply_to(sending, draft, err);
+		if (r == ROGER_OK)
+			r = resolve_recipients(sending, draft, err);
+		if (r == ROGER_OK)
+			r = make_messages(sending, draft, err);
 		if (r == ROGER_OK)
 			r = find_twin(sending, i, err);
-		messages += sending->drafts[i].to.count;
+		messages += draft->to.count;
 		if (r == ROGER_OK && messages > RG_BATCH_MAX)
 			r = rg_fail_member(err, ROGER_EDATA, "to",
 					   "to: expected at most %d messages in one request",
