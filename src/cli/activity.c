@@ -30,14 +30,15 @@ static void add_rest(const struct rg_value *details, struct rg_buf *out)
 static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct roger_str who = { 0 }, verb = { 0 }, rest = activity->details;
+	struct roger_str who = { 0 }, tool, verb = { 0 }, rest = activity->details;
 	const struct rg_value *details;
 	const struct rg_json *json;
 
 	if (rg_json_read_within(activity->details, grid->arena, &json, NULL) == ROGER_OK) {
 		details = rg_json_root(json);
 		who = rg_json_str(rg_json_member(details, "agent"));
-		who = who.length ? who : rg_json_str(rg_json_member(details, "tool"));
+		tool = rg_json_str(rg_json_member(details, "tool"));
+		who = who.length ? who : rg_str_is(tool, "roger") ? RG_STR("-") : tool;
 		verb = rg_json_str(rg_json_member(details, "verb"));
 		add_rest(details, &text);
 		(void)!rg_arena_keep(grid->arena, &text, &rest);

@@ -136,8 +136,6 @@ void cli_print_item(const struct cli_run *run, const struct roger_record *record
 /* Call the verb with run->request, and cli_answer(): all that a plain command does. */
 RG_CHECKED int cli_call(struct cli_run *run, struct roger_err *err);
 
-/* Say that nothing is changed, if the request is a dry run. */
-void cli_say_dry(const struct cli_run *run);
 /* overview.c: print where the journals are, and which server answers; nothing without a server. */
 void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
 		   struct roger_str standby);

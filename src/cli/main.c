@@ -119,7 +119,8 @@ static int flush_output(const struct cli_run *run)
 
 /* -------------------------------------------------------------- running -- */
 
-void cli_say_dry(const struct cli_run *run)
+/* Say that nothing is changed, if the request is a dry run. */
+static void say_dry(const struct cli_run *run)
 {
 	const struct roger_field *field =
 		cli_member(cli_op(run->command)->request, RG_STR("dry_run"));
@@ -141,7 +142,7 @@ void cli_answer(struct cli_run *run, void *reply)
 		command->print(run);
 	} else if (!run->quiet) {
 		cli_print_record(cli_out, record, reply);
-		cli_say_dry(run);
+		say_dry(run);
 	}
 	run->exit = command->exit_of ? command->exit_of(run)
 		    : command->nothing && rg_field_unset(record->fields, reply) ? CLI_NOTHING

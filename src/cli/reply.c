@@ -33,7 +33,9 @@ static void add_value(struct rg_buf *to, const struct roger_field *field, const 
 		rg_buf_add_text(to, *(const bool *)at ? "yes" : "no");
 		return;
 	case ROGER_ENUM:
-		rg_buf_add_text(to, field->names[*(const int *)at]);
+		rg_buf_add_text(to, field->names == rg_run_status_names
+					    ? rg_run_status_labels[*(const int *)at]
+					    : field->names[*(const int *)at]);
 		return;
 	case ROGER_TIME:
 	case ROGER_INSTANT:
@@ -130,18 +132,21 @@ static void print_table(FILE *to, const struct roger_record *record, const struc
 
 /* -------------------------------------------------------------- a record -- */
 
+/* Only of the first list it is said that it is empty. */
 void cli_print_lists(FILE *to, const struct roger_record *record, const void *item)
 {
 	const struct roger_field *field;
+	size_t lists = 0;
 	char words[64];
 
 	for (field = record->fields; field->name; field++) {
 		if (field->kind != ROGER_RECORDS || is_left_out(field, item))
 			continue;
-		if (rg_field_unset(field, item))
-			fprintf(to, "no %s\n", cli_words_of(field, ' ', words).data);
-		else
+		if (!rg_field_unset(field, item))
 			print_table(to, field->record, rg_field_at(field, item));
+		else if (!lists)
+			fprintf(to, "no %s\n", cli_words_of(field, ' ', words).data);
+		lists++;
 	}
 }
 

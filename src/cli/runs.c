@@ -172,23 +172,6 @@ static int run_complete(struct cli_run *run, struct roger_err *err)
 	return r == ROGER_OK ? cli_call(run, err) : r;
 }
 
-/* Print a sweep; the list of invalid documents is left out where it is empty. */
-static void print_sweep(const struct cli_run *run)
-{
-	const struct roger_sweep_reply *reply = run->reply;
-	const struct roger_record *whole = cli_op(run->command)->reply;
-	struct roger_field fields[16] = { { 0 } };
-	struct roger_record record = *whole;
-	size_t i, count = 0;
-
-	for (i = 0; whole->fields[i].name && count < 15; i++)
-		if (reply->troubles.count || strcmp(whole->fields[i].name, "troubles") != 0)
-			fields[count++] = whole->fields[i];
-	record.fields = fields;
-	cli_print_record(cli_out, &record, reply);
-	cli_say_dry(run);
-}
-
 /* Print what was dismissed. */
 static void print_dismissed(const struct cli_run *run)
 {
@@ -231,5 +214,5 @@ CLI_COMMAND(complete_run, "complete", .run = run_complete, .print = print_receip
 CLI_COMMAND(forward, "runs forward", .verb = "forward", .print = print_receipt);
 CLI_COMMAND(extend, "runs extend", .verb = "extend", .print = print_receipt);
 CLI_COMMAND(recover, "runs recover", .verb = "recover", .print = print_receipt);
-CLI_COMMAND(sweep, "runs sweep", .verb = "sweep", .print = print_sweep);
+CLI_COMMAND(sweep, "runs sweep", .verb = "sweep");
 CLI_COMMAND(runs, "runs", .paged = true, .print = print_runs, .nothing = true);

@@ -51,9 +51,10 @@ static void print_letter(const struct roger_dead_letter *letter)
 	cli_say("%S%t%.  %S%s%.", CLI_BOLD, letter->id,
 		read ? CLI_GREEN : cli_look(rg_dead_letter_status_tones, letter->status, CLI_DIM),
 		read ? "read after all" : rg_dead_letter_status_names[letter->status]);
-	cli_say("%s%(  filed as %t%)\n  %t -> %t  %t  %d attempt%p  %w\n",
+	cli_say("%s%(  filed as %t%)\n  %t -> %t  %t  %d attempt%p%(, %t%)  %w\n",
 		letter->delivered_at_ms && !read ? ", read after all" : "", letter->filed_as,
-		letter->from, letter->to, letter->key, letter->attempts, letter->at_ms);
+		letter->from, letter->to, letter->key, letter->attempts, letter->cause,
+		letter->at_ms);
 	cli_say("  message %t  %d bytes  sha256 %t\n%(  note: %t\n%)", letter->message,
 		letter->payload_bytes, letter->payload_sha256, letter->note);
 }

@@ -537,19 +537,21 @@ static int take_unknown(const struct reading *reading, const struct rg_level *le
 {
 	const struct roger_field *field = level->fields, *end = field + level->count;
 	struct rg_nearest near = { 0 };
+	char name[sizeof err->member];
 
-	if (reading->form == OF_ANSWER && !level->keeper)
+	if (level->keeper) {
+		rg_json_add_key(unknown, key);
+		rg_json_print(value, unknown);
+		return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
+	}
+	if (reading->form == OF_ANSWER)
 		return ROGER_OK;
-	for (; !level->keeper && field < end; field++)
+	for (; field < end; field++)
 		rg_nearest_look(&near, key, rg_str(path_of(field, level->words) + level->depth));
-	if (!level->keeper)
-		return rg_fail_member(err, ROGER_EDATA, "",
-				      "'%.*s%.*s' is no member roger knows here" RG_MEANT,
-				      (int)level->depth, level->count ? level->fields->name : "",
-				      RG_STR_CUT(key), RG_MEANT_ARGS(near.word));
-	rg_json_add_key(unknown, key);
-	rg_json_print(value, unknown);
-	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
+	snprintf(name, sizeof name, "%.*s%.*s", (int)level->depth,
+		 level->count ? level->fields->name : "", RG_STR_CUT(key));
+	return rg_fail_member(err, ROGER_EDATA, name, "'%s' is no member roger knows here" RG_MEANT,
+			      name, RG_MEANT_ARGS(near.word));
 }
 
 /* Decode one field; errors name it as the file does. */

@@ -1,6 +1,7 @@
 #include "ops/caller.h"
 #include "ops/note.h"
 #include "data/record.h"
+#include "facts/sendlog.h"
 
 #include <stdio.h>
 
@@ -57,7 +58,7 @@ static void gather_field(struct gathered *gathered, const struct roger_field *fi
 		mention_name(&gathered->issue, *(const struct roger_str *)at);
 	if (field->flags & ROGER_RUN)
 		mention_name(&gathered->run, *(const struct roger_str *)at);
-	if (field->flags & ROGER_KEY)
+	if (field->flags & ROGER_KEY && ((const struct roger_str *)at)->length)
 		gathered->key = *(const struct roger_str *)at;
 	if (field->flags & ROGER_ID)
 		gather_ids(gathered, field, at);
@@ -161,8 +162,7 @@ void rg_note_gathered(struct roger *roger, int code)
 
 static struct roger_str task_of_key(struct roger_str key)
 {
-	const char *colon = key.length ? memchr(key.data, ':', key.length) : NULL;
-	struct roger_str task = { key.data, colon ? (size_t)(colon - key.data) : 0 };
+	const struct roger_str task = rg_key_task(key);
 
 	if (!rg_name_valid(task) || (rg_str_begins(task, RG_KEY_OF_CLIENT) &&
 				     task.length == sizeof RG_KEY_OF_CLIENT - 1 + 32))

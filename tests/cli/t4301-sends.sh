@@ -73,6 +73,7 @@ like "is a dead letter" "$err" "dl-[0-9a-f]{32}"
 exits 77 "there is no fourth" send_late
 exits 0 "dead" roger dead --json
 is "one dead letter" "$(printf '%s' "$out" | json '[[l["task"],l["to"],l["attempts"],l["status"],l["message"] == "'"$late"'"] for l in d["dead_letters"]]')" '[["app-4", "bob", 3, "undelivered", true]]'
+like "and why" "$(roger dead)" "3 attempts, not read in time  "
 letter=$(printf '%s' "$out" | json 'd["dead_letters"][0]["id"]')
 is "its id stands in the entry" "$(roger log sends --key app-4:escalation:c1 --newest --limit 1 --json | json 'd["attempts"][0]["dead_letter_task"]')" "$letter"
 is "one message in all of it" "$(roger list --key app-4:escalation:c1 --jsonl | wc -l)" 1

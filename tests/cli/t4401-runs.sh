@@ -110,6 +110,7 @@ exits 0 "sweep, to look" roger runs sweep --dry-run --json
 is "would confirm what was read" "$(printf '%s' "$out" | json 'd["forwarded"]')" 1
 is "and does nothing" "$(member status bad)" done_but_not_forwarded
 like "in words" "$(roger runs sweep --dry-run | tr -s ' \n' ' ')" "forwarded 1 recoveries 0 escalations 0 .*dry run: nothing is changed"
+like "a change, too" "$(roger runs sweep --dry-run | tr -s ' ')" "bad finished, result unread done"
 exits 0 "sweep" roger runs sweep --json
 is "confirms" "$(printf '%s' "$out" | json '[d["forwarded"], [[c["run"], c["before"], c["after"]] for c in d["changes"]]]')" \
 	'[1, [["bad", "done_but_not_forwarded", "completed"]]]'

@@ -102,4 +102,5 @@ is "words that are no names are not repeated either" "$(grep -c FOREIGN .roger/l
 mkdir -p odd && roger init odd -q && mkdir -p odd/.roger/logs/activity.log.jsonl
 exits 0 "a send without a log" roger send --workspace odd --as plan bob hello
 like "says so" "$err" "done, but not noted in the activity log"
+like "what nobody is named for is nobody's" "$(roger agents session new -q; roger log --newest --limit 1 | tr -s ' ')" "^[0-9-]+ [0-9:]+ - session "
 done_testing

@@ -433,8 +433,10 @@ static void wrong_members_are_refused_by_their_path(void **state)
 	refused_path("{\"outer\":{\"type\":1}}", "outer.type", "outer.type: expected a string");
 	refused_path("{\"outer\":{\"inner\":{\"note\":1}}}", "outer.inner.note",
 		     "outer.inner.note: expected a string");
-	refused_path("{\"outer\":{\"type\":\"t\"},\"plain\":{\"height\":1}}", "",
+	refused_path("{\"outer\":{\"type\":\"t\"},\"plain\":{\"height\":1}}", "plain.height",
 		     "'plain.height' is no member roger knows here");
+	refused_path("{\"outer\":{\"type\":\"t\"},\"plain\":{\"widht\":1}}", "plain.widht",
+		     "'plain.widht' is no member roger knows here; did you mean 'width'?");
 }
 
 static void instants_are_rfc_3339_and_nothing_else(void **state)

@@ -363,7 +363,6 @@ int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request
 {
 	struct rg_telling telling;
 	struct finding finding = { .reading = &telling.reading, .arena = reply->memory };
-	struct roger_message asked;
 	size_t i;
 
 	rg_table_init(&finding.known, sizeof(uint64_t));
@@ -371,10 +370,8 @@ int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request
 	for (i = 0; i < request->ids.count && telling.reading.r == ROGER_OK; i++)
 		find_asked(&finding, request->ids.items[i], request->from);
 	finding.asked = finding.count;
-	for (i = 0; i < finding.asked && telling.reading.r == ROGER_OK; i++) {
-		asked = finding.items[i];
-		add_send(&finding, &asked);
-	}
+	for (i = 0; i < finding.asked && telling.reading.r == ROGER_OK; i++)
+		add_send(&finding, &finding.items[i]);
 	if (telling.reading.r == ROGER_OK)
 		trace_all(&finding, &telling, reply);
 	rg_telling_deinit(&telling);

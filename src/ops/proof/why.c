@@ -60,17 +60,13 @@ static bool is_waiting(const struct roger_trace *trace)
 	return trace->reached != ROGER_STEP_READ && trace->reached != ROGER_STEP_ACKNOWLEDGED;
 }
 
-/* What can be typed for a message: its number, with its session if that is over, else its id. */
+/* What can be typed for a message: its number in this session, else its id. */
 static struct roger_str name_of(const struct asking *asking, const struct roger_trace *trace)
 {
-	char session[32] = "";
-
-	if (!trace->seq)
-		return trace->id;
-	if (trace->epoch != asking->now.epoch)
-		snprintf(session, sizeof session, "@%lld", (long long)trace->epoch);
-	return rg_arena_text(asking->causes.arena, "%.*s#%lld%s", RG_STR_ARGS(trace->from),
-			     (long long)trace->seq, session);
+	return trace->seq && trace->epoch == asking->now.epoch
+		       ? rg_arena_text(asking->causes.arena, "%.*s#%lld", RG_STR_ARGS(trace->from),
+				       (long long)trace->seq)
+		       : trace->id;
 }
 
 /* Answer with what trace says of the message that was asked for, of several the first that waits,

@@ -193,15 +193,17 @@ static int check_message(struct completion *completion, struct roger_err *err)
 static int tell_failure(struct completion *completion, struct roger_err *err)
 {
 	const struct roger_run *run = &completion->document.run;
+	const bool stated = completion->request->exit.length > 0;
 	struct roger_str text;
 
 	if (!run->owner.length)
 		return ROGER_OK;
 	text = rg_arena_text(completion->arena,
-			     "Run %.*s failed (%.*s): no result will come by itself. Once that is "
+			     "Run %.*s failed%s%.*s%s: no result will come by itself. Once that is "
 			     "dealt with, ack this, or `roger dismiss %.*s --reason TEXT`.",
-			     RG_STR_ARGS(run->run), RG_STR_ARGS(completion->ended),
-			     RG_STR_ARGS(run->run));
+			     RG_STR_ARGS(run->run), stated ? " (" : "",
+			     RG_STR_ARGS(stated ? completion->ended : RG_STR("")),
+			     stated ? ")" : "", RG_STR_ARGS(run->run));
 	return rg_run_notify(completion->roger, run, run->owner, "run-failed", 1, text,
 			     completion->arena, &completion->told_by, &completion->untold, err);
 }
