@@ -154,9 +154,8 @@ static bool is_kept(const struct rg_doctor *doctor, struct roger_str file, int64
 	return false;
 }
 
-/* Compare an archived line with its message.  A message that the journal does not archive is fine:
- * its writer was killed in between.  A line that was torn is fine, too: its message was archived
- * again, or is missing. */
+/* Compare an archived line with its message.  Where the journal does not archive the message, the
+ * writer was killed in between; that of a torn line was archived again, or is missing. */
 static int find_archived(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct rg_misfit found = { .line = walk->number, .byte = walk->line.offset };

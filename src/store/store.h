@@ -353,8 +353,7 @@ struct rg_store {
 	const struct roger_strs *names;
 	uint64_t gathered; /* messages up to here still wait for a sync; 0: none */
 	bool made;	   /* the last add() made the file of its log */
-	/* The first of another program's lines that came between ours and what was there before, as
-	 * the last append() found; 0: none. */
+	/* Where another program's lines came in front of those of an append(); line 0: nowhere. */
 	int64_t beside_line;
 	uint64_t beside_byte;
 	bool saw_altered;  /* reading met an altered line that damage.jsonl lacks */
