@@ -863,9 +863,10 @@ int rg_attempt_put_back(struct roger *roger, const struct roger_str *id, struct 
 int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
 		       int64_t within_ms, struct rg_arena *arena, struct roger_err *err)
 {
+	char words[sizeof err->message];
 	bool read = false, late, dead;
 	int r, result = ROGER_OK;
-	size_t i;
+	size_t i, told = 0;
 
 	rg_assert(count > 0);
 	r = wait_until_read(roger, ids, count, within_ms, &read, err);
@@ -875,9 +876,13 @@ int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t 
 		if (is_told(r) && late) {
 			result = r;
 			r = ROGER_OK;
+			told++;
 		}
 	}
-	return r < 0 ? r : result;
+	if (r < 0 || told < 2 || !err)
+		return r < 0 ? r : result;
+	snprintf(words, sizeof words, "%s", err->message);
+	return rg_fail(err, (enum roger_code)result, 0, "%s; %zu recipients did not", words, told);
 }
 
 void rg_attempt_settle_overdue(struct roger *roger)
