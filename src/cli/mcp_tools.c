@@ -51,6 +51,8 @@ static void tell_inbox(FILE *to, const struct mcp_tool *tool)
 	const struct roger_inbox_reply *reply = tool->reply;
 
 	fprintf(to, "%s has %lld unread.\n", tool->session->agent.data, (long long)reply->unread);
+	if (reply->notes.count)
+		cli_say_to(to, "%t.\n", reply->notes.items[0]);
 	if (!reply->messages.count)
 		return;
 	tell_messages(to, tool, &reply->messages, tool->session->agent);

@@ -343,6 +343,11 @@ for era in ("legacy", "modern"):
              (("agents", {}), ("wait", {"timeout": "1s"}), ("send", {"to": "x", "content": "x"}))], [True] * 3)
         check("which is told", "--as NAME" in text_of(client.call("inbox")))
         client.end()
+roger("send", "--as", "gone", "bob", "bye", "--new")
+roger("agents", "retire", "gone", "--to", "bob")
+client = Client("--as", "gone", era="modern")
+equal("who retired is told who gets its mail", text_of(client.call("inbox")).strip(), "gone has 0 unread.\n'gone' is retired: 'bob' gets its mail.")
+client.end()
 client = Client("--for", "claude", era="modern", name="claude-code")
 asked = [client.ask("server/discover")["result"]["instructions"] for _ in range(3)]
 equal("asked again, it still says who that is", ["You are 'claude'" in said for said in asked], [True] * 3)

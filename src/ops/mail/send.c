@@ -188,16 +188,17 @@ int rg_send_note_reader(struct roger *roger, struct rg_arena *arena, struct roge
 			struct roger_strs *notes, struct roger_err *err)
 {
 	struct roger_retired_list retired;
-	struct roger_str owner;
+	struct roger_str heir;
 	int r = rg_engine_retired(roger->engine, arena, &retired, err);
 
 	if (r < 0)
 		return r;
-	owner = rg_retired_owner(&retired, name);
-	if (rg_str_equal(owner, name))
+	if (!rg_retired_find(&retired, name))
 		return rg_send_note_stranger(roger, arena, name, notes, err);
-	return rg_kept(rg_arena_note(arena, notes, "'%.*s' is retired: '%.*s' gets its mail",
-				     RG_STR_ARGS(name), RG_STR_ARGS(owner)),
+	heir = rg_retired_heir(&retired, name);
+	return rg_kept(rg_arena_note(arena, notes, "'%.*s' is retired: %s%.*s%s", RG_STR_ARGS(name),
+				     heir.length ? "'" : "mail to it is refused", RG_STR_ARGS(heir),
+				     heir.length ? "' gets its mail" : ""),
 		       err);
 }
 

@@ -1,5 +1,6 @@
 /* prime: what an agent needs to know when it begins: its unread mail and its duties. */
 #include "facts/message.h"
+#include "ops/mail/send.h"
 #include "ops/proof/causes.h"
 
 enum { PRIME_LIMIT = 20, DUTIES_MAX = 20 };
@@ -130,6 +131,10 @@ int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request
 
 	reply->agent = request->agent;
 	find_mail(&priming);
+	if (!reply->unread && rg_engine_knows(roger->engine, request->agent))
+		rg_reading_got(&priming.duties.reading,
+			       rg_send_note_reader(roger, reply->memory, request->agent,
+						   &reply->notes, err));
 	look_at_mail(&priming);
 	look_at_runs(&priming);
 	look_at_letters(&priming);

@@ -86,8 +86,7 @@ static void about_message(struct asking *asking, const struct roger_trace_reply 
 			waiting++;
 		}
 	if (count > 1 && waiting)
-		snprintf(of, sizeof of, " (%zu of %zu wait%s)", waiting, count,
-			 waiting == 1 ? "s" : "");
+		snprintf(of, sizeof of, " (%zu of %zu unread)", waiting, count);
 	box = waiting ? rg_causes_find_box(causes, rg_retired_owner(&causes->retired, trace->to))
 		      : NULL;
 	reply->subject = ROGER_WHY_MESSAGE;
