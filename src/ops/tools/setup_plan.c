@@ -10,54 +10,6 @@
 #include "host/outside.h"
 #include "host/session.h"
 
-/* ------------------------------------------------------------------ files -- */
-
-static const char *set_variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
-/* Return the root for a place. */
-static const char *root_of(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
-{
-	return place->folder && place->folder->shared ? plan->home : plan->root;
-}
-
-/* Find the path of a place's file, the user's or else the project's; NULL: there is none. */
-static int find_path(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		     bool user, const char **ret_path, struct roger_err *err)
-{
-	const char *start = root_of(plan, place), *below = "", *value, *home = set_variable("HOME");
-	const struct rg_setup_folder *folder = place->folder;
-	char git[RG_SETUP_PATH_BYTES];
-
-	*ret_path = NULL;
-	if (!folder) {
-		/* Without a repository there is no such file. */
-		if (!rg_outside_git_folder(start, git))
-			return ROGER_OK;
-		start = git;
-	} else if (folder->here && !user) {
-		below = folder->here;
-	} else {
-		value = folder->variable ? set_variable(folder->variable) : NULL;
-		start = value ? value : home;
-		below = value ? folder->below : folder->home;
-		if (!start)
-			return rg_fail(err, ROGER_EUSAGE, 0,
-				       "HOME: not set, so there is no place for a user's settings");
-		/* A relative path would mean another folder from each working directory. */
-		if (*start != '/')
-			return rg_fail(err, ROGER_EUSAGE, 0,
-				       "%s: expected a path that starts with '/'",
-				       value ? folder->variable : "HOME");
-	}
-	*ret_path = rg_arena_text(plan->arena, "%s%s%s", start, below, place->file).data;
-	return ROGER_OK;
-}
-
 /* ---------------------------------------------------------------- targets -- */
 
 /* Count the folders that a path lies in and that are missing. */
@@ -86,9 +38,9 @@ static void leave_target(struct rg_setup_plan *plan, struct rg_setup_target *tar
 	target->settled = true;
 }
 
-/* Find the target of a path, read at the first call; a file that cannot be read is left alone. */
-static int find_target(struct rg_setup_plan *plan, struct roger_str file,
-		       struct rg_setup_target **ret_target, struct roger_err *err)
+/* Find the target of a path, read at the first call; a file that cannot be read is left alone.
+ * NULL: out of memory. */
+static struct rg_setup_target *find_target(struct rg_setup_plan *plan, struct roger_str file)
 {
 	struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_setup_target *target;
@@ -96,14 +48,11 @@ static int find_target(struct rg_setup_plan *plan, struct roger_str file,
 	size_t i;
 
 	for (i = 0; i < plan->target_count; i++)
-		if (rg_str_equal(plan->targets[i].changed.file, file)) {
-			*ret_target = &plan->targets[i];
-			return ROGER_OK;
-		}
+		if (rg_str_equal(plan->targets[i].changed.file, file))
+			return &plan->targets[i];
 	target = rg_arena_push(plan->arena, &plan->targets, &plan->target_count, sizeof *target);
 	if (!target)
-		return rg_fail_memory(err);
-	*ret_target = target;
+		return NULL;
 	/* The copy ends with a NUL. */
 	file = target->changed.file = rg_arena_str(plan->arena, file);
 	target->changed.folders = count_missing_folders(file.data);
@@ -116,7 +65,7 @@ static int find_target(struct rg_setup_plan *plan, struct roger_str file,
 	if (target->settled)
 		leave_target(plan, target, &why);
 	target->text = target->before;
-	return ROGER_OK;
+	return target;
 }
 
 static void apply_edit(struct rg_setup_plan *plan, struct rg_setup_target *target,
@@ -243,9 +192,9 @@ int rg_setup_record_open(struct rg_setup_plan *plan, int *ret_lock, struct roger
 	if (plan->request->remove && !((record.files.count ? recorded : any) & ~plan->tools))
 		plan->tools |= 1;
 	for (i = 0; r == ROGER_OK && i < record.files.count; i++) {
-		r = find_target(plan, record.files.items[i].file, &target, err);
-		if (r < 0)
-			break;
+		target = find_target(plan, record.files.items[i].file);
+		if (!target)
+			return rg_fail_memory(err);
 		file = target->changed.file;
 		target->changed = record.files.items[i];
 		target->changed.file = file;
@@ -298,15 +247,51 @@ static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_pla
 				     : plan->tools & ~(1u << place->but);
 }
 
+static const char *set_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* Return the root for a place. */
+static const char *root_of(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
+{
+	return place->folder && place->folder->shared ? plan->home : plan->root;
+}
+
 int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_setup_place *place, bool user,
 			struct rg_setup_piece *ret_piece, struct roger_err *err)
 {
-	const char *path;
-	int r = find_path(plan, place, user, &path, err);
+	const char *start = root_of(plan, place), *below = "", *value, *home = set_variable("HOME");
+	const struct rg_setup_folder *folder = place->folder;
+	char git[RG_SETUP_PATH_BYTES];
 
 	*ret_piece =
 		(struct rg_setup_piece){ .place = place, .tool = rg_hook_tool_names[place->tool] };
-	return r == ROGER_OK && path ? find_target(plan, rg_str(path), &ret_piece->target, err) : r;
+	if (!folder) {
+		/* Without a repository there is no such file. */
+		if (!rg_outside_git_folder(start, git))
+			return ROGER_OK;
+		start = git;
+	} else if (folder->here && !user) {
+		below = folder->here;
+	} else {
+		value = folder->variable ? set_variable(folder->variable) : NULL;
+		start = value ? value : home;
+		below = value ? folder->below : folder->home;
+		if (!start)
+			return rg_fail(err, ROGER_EUSAGE, 0,
+				       "HOME: not set, so there is no place for a user's settings");
+		/* A relative path would mean another folder from each working directory. */
+		if (*start != '/')
+			return rg_fail(err, ROGER_EUSAGE, 0,
+				       "%s: expected a path that starts with '/'",
+				       value ? folder->variable : "HOME");
+	}
+	ret_piece->target =
+		find_target(plan, rg_arena_text(plan->arena, "%s%s%s", start, below, place->file));
+	return rg_kept(ret_piece->target, err);
 }
 
 /*
