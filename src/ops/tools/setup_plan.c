@@ -79,7 +79,7 @@ static void apply_edit(struct rg_setup_plan *plan, struct rg_setup_target *targe
 
 /* ----------------------------------------------------------------- record -- */
 
-/* The bit of the tool of an edit, if it is among these. */
+/* Return the bit of the tool of an edit if that is among tools, else 0. */
 static unsigned bit_among(unsigned tools, const struct rg_setup_edit *edit)
 {
 	int tool = rg_enum_find(rg_hook_tool_names, edit->tool);
