@@ -18,6 +18,8 @@ void rg_doctor_report(struct rg_doctor *doctor, struct roger_breach breach, cons
 	va_list args;
 
 	doctor->repairable[breach.kind] += repairable;
+	doctor->reply->left += breach.severity != ROGER_NOTE;
+	doctor->severity = breach.severity;
 	doctor->last = SIZE_MAX;
 	if (doctor->told[breach.severity]++ >= TOLD_MAX)
 		return;
@@ -41,6 +43,7 @@ static struct roger_breach *breaches_of(struct rg_doctor *doctor)
 void rg_doctor_fixed(struct rg_doctor *doctor)
 {
 	doctor->reply->fixed++;
+	doctor->reply->left -= doctor->severity == ROGER_REPAIRABLE;
 	if (doctor->last != SIZE_MAX)
 		breaches_of(doctor)[doctor->last].fixed = true;
 }
@@ -51,6 +54,7 @@ void rg_doctor_fixed_all(struct rg_doctor *doctor, enum roger_breach_kind kind)
 	size_t i;
 
 	doctor->reply->fixed += (int64_t)doctor->repairable[kind];
+	doctor->reply->left -= (int64_t)doctor->repairable[kind];
 	for (i = 0; i < doctor->reply->breaches.count; i++, breach++)
 		breach->fixed |= breach->kind == (int)kind && breach->severity == ROGER_REPAIRABLE;
 }

@@ -32,7 +32,8 @@ struct rg_doctor {
 	struct roger_doctor_reply *reply;
 	size_t told[ROGER_NOTE + 1];		  /* how many were reported, per severity */
 	size_t repairable[ROGER_BREACH_SEAL + 1]; /* of these, per kind */
-	size_t last; /* index of the last one in the reply; SIZE_MAX: it was only counted */
+	size_t last;  /* index of the last one in the reply; SIZE_MAX: it was only counted */
+	int severity; /* of the last one */
 	struct rg_findings damaged; /* lines, to be recorded */
 
 	struct rg_log_files journals;

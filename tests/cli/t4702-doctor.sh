@@ -197,6 +197,21 @@ is "what another program archived, and put nowhere, is told, and put there by --
 	"$(python3 -c 'import json; a, b, c, kept = map(json.loads, open("told")); print([[f["severity"], f["line"], f["what"], f["fixed"]] for d in (a, b, c) for f in d["breaches"]], c["left"], kept["content"], kept["archive_reason"])')" \
 	"[['note', 3, 'archived by this line of another program, but missing in messages_archive/', False], ['note', 3, 'archived by this line of another program, but missing in messages_archive/', True]] 0 one theirs"
 
+(
+	mkdir many && cd many && roger init -q && roger send --as ann --new bob "one" -q && roger seal -q >/dev/null
+	rm .roger/seal.pub && roger trust --revoke -q >/dev/null
+	python3 -c '
+import json
+with open(".roger/messages.jsonl", "r+") as file:
+    line = json.loads(file.readline())
+    line.pop("chain")
+    file.seek(0, 2)
+    for n in range(1100):
+        file.write(json.dumps({**line, "id": "theirs-%d" % n, "seq": n + 2, "read": True, "read_at": line["created_at"], "archived_at": line["created_at"]}) + "\n")'
+	roger doctor --fix --json
+) >told 2>/dev/null
+is "however much is mended, what is left is told" "$(json '[d["fixed"] > 1000, d["left"], [b["fixed"] for b in d["breaches"] if b["severity"] == "repairable"]]' <told)" "[true, 1, [false]]"
+
 # ---- the send log
 forge send-log/ann.jsonl 'lines[1]["payload_sha256"] = "0" * 64'
 damage "another checksum" send_log "differ from the message" send-log/ann.jsonl 2

@@ -52,6 +52,7 @@ static void add_run_breach(struct examining *examining, struct roger_str file,
 
 	found.kind = ROGER_BREACH_RUN;
 	reply->damaged += found.severity == ROGER_DAMAGE;
+	reply->left += found.severity == ROGER_DAMAGE;
 	reply->notes += found.severity == ROGER_NOTE;
 	reply->fixed += found.fixed;
 	found.file = show_run(examining, file);
@@ -173,20 +174,6 @@ static int compare_breaches(const void *a, const void *b)
 	return strcmp(x->what.data, y->what.data);
 }
 
-static void order_breaches(struct roger_doctor_reply *reply)
-{
-	size_t i;
-
-	if (reply->breaches.count)
-		qsort((void *)(uintptr_t)reply->breaches.items, reply->breaches.count,
-		      sizeof *reply->breaches.items, compare_breaches);
-	reply->left = reply->repairable - reply->fixed;
-	for (i = 0; i < reply->breaches.count; i++)
-		reply->left += reply->breaches.items[i].fixed &&
-			       reply->breaches.items[i].severity == ROGER_NOTE;
-	reply->left = reply->damaged + (reply->left > 0 ? reply->left : 0);
-}
-
 int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *request,
 		   struct roger_doctor_reply *reply, struct roger_err *err)
 {
@@ -215,7 +202,9 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 		r = judge_runs(&examining, err);
 	if (r < 0)
 		return r;
-	order_breaches(reply);
+	if (reply->breaches.count)
+		qsort((void *)(uintptr_t)reply->breaches.items, reply->breaches.count,
+		      sizeof *reply->breaches.items, compare_breaches);
 	r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by, &reply->standby,
 			err);
 	/* Links are tried last, when the files that they use are in order. */
