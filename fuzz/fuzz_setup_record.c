@@ -15,9 +15,8 @@ static void make_plan(struct rg_setup_plan *plan, const struct roger_setup_reque
 
 	*plan = (struct rg_setup_plan){ .arena = rg_arena_new(),
 					.request = request,
-					.tools = RG_SETUP_ANY };
+					.tools = (1u << RG_SETUP_TOOLS_END) - 1 };
 	snprintf(plan->root, sizeof plan->root, "%s", fuzz_folder());
-	snprintf(plan->record_path, sizeof plan->record_path, "%s/record.json", fuzz_folder());
 	rg_assert(plan->arena);
 	target = rg_arena_push(plan->arena, &plan->targets, &plan->target_count, sizeof *target);
 	rg_assert(target);
@@ -30,10 +29,11 @@ static void make_plan(struct rg_setup_plan *plan, const struct roger_setup_reque
 static bool plan_from_record(struct rg_setup_plan *plan, const struct roger_setup_request *request)
 {
 	struct roger_err err = { 0 };
-	int r;
+	int lock = -1, r;
 
 	make_plan(plan, request);
-	r = rg_setup_record_plan(plan, &err);
+	r = rg_setup_record_open(plan, &lock, &err);
+	rg_assert(lock == -1);
 	if (r < 0)
 		fuzz_check_error(&err, r);
 	return r == ROGER_OK;
@@ -82,13 +82,19 @@ static void check_undone(const struct roger_setup_request *request)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct roger_setup_request keep = { 0 }, remove = { .remove = true };
+	const struct roger_setup_request keep = { .scope = ROGER_SETUP_USER, .dry_run = true };
+	const struct roger_setup_request remove = { .scope = ROGER_SETUP_USER,
+						    .dry_run = true,
+						    .remove = true };
 	char path[300];
 
+	setenv("XDG_STATE_HOME", fuzz_folder(), 1);
+	snprintf(path, sizeof path, "%s/roger", fuzz_folder());
+	(void)!mkdir(path, 0700);
 	/* The record may say that the folders it is in were made for it. */
-	snprintf(path, sizeof path, "%s/stays", fuzz_folder());
+	snprintf(path, sizeof path, "%s/roger/stays", fuzz_folder());
 	fuzz_put(AT_FDCWD, path, "", 0);
-	snprintf(path, sizeof path, "%s/record.json", fuzz_folder());
+	snprintf(path, sizeof path, "%s/roger/setup.json", fuzz_folder());
 	fuzz_put(AT_FDCWD, path, data, size);
 	check_undone(&remove);
 	check_carried(&keep);
