@@ -8,8 +8,9 @@ bool rg_char_is_harmful(uint32_t c)
 
 	if (c < 0x7f)
 		return c < 0x20;
-	/* Tag characters spell hidden text; those not assigned have no category. */
-	if (c >= 0xe0000 && c <= 0xe007f)
+	/* Tags and the variation selectors of this plane spell hidden text; what is not assigned
+	 * has no category. */
+	if (c >= 0xe0000 && c <= 0xe0fff)
 		return true;
 	facts = utf8proc_get_property((utf8proc_int32_t)c);
 	if (facts->category == UTF8PROC_CATEGORY_CC)

@@ -11,8 +11,8 @@
 
 /*
  * Does it control a terminal, reorder the text on screen, or hide text?
- * Controls, bidirectional embeddings, overrides and isolates, tags.  Joiners and
- * marks are not harmful: Persian, Hindi and many emoji are spelt with them.
+ * Controls, bidirectional embeddings, overrides and isolates, tags, variation selectors from 17 on.
+ * Joiners and marks are not harmful: Persian, Hindi and many emoji are spelt with them.
  */
 bool rg_char_is_harmful(uint32_t c);
 

@@ -11,7 +11,7 @@ static bool is_within(uint32_t c, uint32_t first, uint32_t last)
 	return c >= first && c <= last;
 }
 
-/* Every code point there is: C0, C1, bidirectional controls of a range, and tags. */
+/* Every code point there is: C0, C1, bidirectional controls of a range, tags and variation selectors. */
 static void harmful_is_what_steers(void **state)
 {
 	uint32_t c;
@@ -21,7 +21,7 @@ static void harmful_is_what_steers(void **state)
 		assert_int_equal(rg_char_is_harmful(c), c < 0x20 || is_within(c, 0x7f, 0x9f) ||
 								is_within(c, 0x202a, 0x202e) ||
 								is_within(c, 0x2066, 0x2069) ||
-								is_within(c, 0xe0000, 0xe007f));
+								is_within(c, 0xe0000, 0xe0fff));
 }
 
 static void unseen_are_controls_formats_and_separators(void **state)
