@@ -11,7 +11,8 @@ static bool is_within(uint32_t c, uint32_t first, uint32_t last)
 	return c >= first && c <= last;
 }
 
-/* Every code point there is: C0, C1, bidirectional controls of a range, tags and variation selectors. */
+/* Every code point there is: C0, C1, bidirectional controls of a range, tags and variation
+ * selectors. */
 static void harmful_is_what_steers(void **state)
 {
 	uint32_t c;
