@@ -139,17 +139,35 @@ static void add_own(struct rg_buf *out, const char *body, uint64_t *chain)
 	rg_buf_add_char(out, '\n');
 }
 
-static void chain_finds_its_way_again(void **state)
+/* The chain goes through five lines, of which these are roger's, to its end. */
+static void expect_own(struct rg_buf *text, const bool expected[5], uint64_t written)
 {
+	const int file = file_of(text->data, text->length);
+	const struct rg_bytes bytes = rg_bytes_of_file(file);
 	struct rg_chain chain = { 0 };
-	bool own[6], found, expected[] = { true, false, false, true, true };
 	struct rg_lines lines;
 	struct rg_line line;
+	bool own[5], found;
+	size_t count = 0;
+
+	rg_lines_init(&lines, &bytes, 0, text->length);
+	while (rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found)
+		assert_int_equal(rg_chain_step(&bytes, &line, &chain, &own[count++], NULL),
+				 ROGER_OK);
+	assert_int_equal(count, 5);
+	assert_memory_equal(own, expected, sizeof own);
+	assert_true(chain.value == written && !chain.doubt);
+	rg_lines_deinit(&lines);
+	rg_buf_deinit(text);
+	close(file);
+}
+
+static void chain_finds_its_way_again(void **state)
+{
+	static const bool expected[] = { true, false, false, true, true };
 	struct rg_buf text;
 	uint64_t written = 0;
-	size_t count = 0, second;
-	struct rg_bytes bytes;
-	int file;
+	size_t second;
 
 	(void)state;
 	rg_buf_init(&text, SIZE_MAX);
@@ -161,33 +179,17 @@ static void chain_finds_its_way_again(void **state)
 	add_own(&text, "{\"n\":3", &written);
 	add_own(&text, "{\"n\":4", &written);
 	text.data[second + 5] = '9'; /* the third line is altered */
-	file = file_of(text.data, text.length);
-	bytes = rg_bytes_of_file(file);
-	rg_lines_init(&lines, &bytes, 0, text.length);
-	while (rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found)
-		assert_int_equal(rg_chain_step(&bytes, &line, &chain, &own[count++], NULL),
-				 ROGER_OK);
-	assert_int_equal(count, 5);
-	assert_memory_equal(own, expected, sizeof expected);
-	assert_true(chain.value == written && !chain.doubt);
-	rg_lines_deinit(&lines);
-	rg_buf_deinit(&text);
-	close(file);
+	expect_own(&text, expected, written);
 }
 
 /* A line that was copied into the middle takes nothing with it. */
 static void chain_goes_on_behind_what_was_put_in(void **state)
 {
-	struct rg_chain chain = { 0 };
-	bool own[5], found, expected[] = { true, true, false, true, true };
-	struct rg_lines lines;
-	struct rg_line line;
+	static const bool expected[] = { true, true, false, true, true };
 	struct rg_buf text;
 	uint64_t written = 0;
-	size_t count = 0, second;
-	struct rg_bytes bytes;
+	size_t second;
 	char copy[100];
-	int file;
 
 	(void)state;
 	rg_buf_init(&text, SIZE_MAX);
@@ -199,18 +201,7 @@ static void chain_goes_on_behind_what_was_put_in(void **state)
 	rg_buf_add(&text, copy, second); /* the first line once more */
 	add_own(&text, "{\"n\":3", &written);
 	add_own(&text, "{\"n\":4", &written);
-	file = file_of(text.data, text.length);
-	bytes = rg_bytes_of_file(file);
-	rg_lines_init(&lines, &bytes, 0, text.length);
-	while (rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found)
-		assert_int_equal(rg_chain_step(&bytes, &line, &chain, &own[count++], NULL),
-				 ROGER_OK);
-	assert_int_equal(count, 5);
-	assert_memory_equal(own, expected, sizeof expected);
-	assert_true(chain.value == written && !chain.doubt);
-	rg_lines_deinit(&lines);
-	rg_buf_deinit(&text);
-	close(file);
+	expect_own(&text, expected, written);
 }
 
 static void a_database_has_a_chain_of_its_own(void **state)
