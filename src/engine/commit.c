@@ -480,10 +480,8 @@ static bool still_alone(struct rg_engine *engine)
 static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
 {
-	const struct rg_shared *shared;
 	enum rg_verdict maybe;
 	struct rg_head before;
-	uint32_t broken;
 	size_t which = 0;
 	int r;
 
@@ -495,9 +493,7 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	/* New damage is examined first: if only a line was altered, mail continues. */
 	if (r == ROGER_EDATA && rg_engine_examine_damage(engine))
 		return ROGER_OK;
-	shared = rg_store_shared(engine->store);
-	broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
-	if (r == ROGER_EDATA && (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER))
+	if (r == ROGER_EDATA && rg_engine_has_unexamined(engine))
 		return rg_fail(err, ROGER_EIO, 0, "nothing is stored: %s", engine->trouble);
 	if (r < 0)
 		return r;
@@ -562,7 +558,8 @@ static int tell_unsure(const struct rg_engine *engine, int r, struct roger_err *
 		       RG_STR_ARGS(first->id), count_adds(engine) > 1 ? " and those after it" : "");
 }
 
-/* Record that another program's line came between.  Where that fails, a person is told later. */
+/* Record that another program wrote a line just before ours.  If that fails, `verify` reports the
+ * line as inserted. */
 static void note_beside(struct rg_engine *engine, uint64_t end)
 {
 	struct rg_log_file file = rg_store_messages;

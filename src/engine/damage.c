@@ -379,18 +379,25 @@ static bool was_accepted(struct rg_engine *engine)
 	return known && known->accepted_at_ms;
 }
 
+bool rg_engine_has_unexamined(struct rg_engine *engine)
+{
+	const struct rg_shared *shared = shared_of(engine);
+	const uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
+
+	return broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER;
+}
+
 bool rg_engine_examine_damage(struct rg_engine *engine)
 {
 	struct rg_shared *shared = shared_of(engine);
 	struct roger_err err = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
-	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
 	bool looked;
 
 	/* Reopening would lose the change lock of an exclusive transaction. */
-	if (broken == RG_BROKEN_CLOSED && !engine->exclusive)
+	if (shared && atomic_load(&shared->broken) == RG_BROKEN_CLOSED && !engine->exclusive)
 		return was_accepted(engine) && reopen_journal(engine, NULL) == ROGER_OK;
-	if (broken != RG_BROKEN_DIFFERS && broken != RG_BROKEN_SHORTER)
+	if (!rg_engine_has_unexamined(engine))
 		return false;
 	arena = rg_arena_new();
 	looked = arena && look_at_broken(engine, arena, &err) == ROGER_OK;
@@ -448,14 +455,12 @@ static bool journal_differs(struct rg_engine *engine, const struct rg_figure *wi
 /* Is damage found but not recorded, because the disk is full or the process may only read? */
 static bool is_known_damaged(struct rg_engine *engine, const struct roger_damage_list *damages)
 {
-	struct rg_shared *shared = shared_of(engine);
-	const bool writable = shared != NULL;
-	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
+	const bool writable = shared_of(engine) != NULL;
 	struct rg_log_file file = rg_store_messages;
 	struct rg_figure witness = { 0 };
 	bool there;
 
-	if (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER)
+	if (rg_engine_has_unexamined(engine))
 		return true;
 	if (writable)
 		witness = witness_of(engine);

@@ -182,6 +182,8 @@ bool rg_engine_count_damages(struct rg_engine *engine);
 /* If the control file reports a changed journal: find out how, and record it.  False: it reports
  * no change, or it was examined already. */
 bool rg_engine_examine_damage(struct rg_engine *engine);
+/* Was damage found that is not recorded yet? */
+bool rg_engine_has_unexamined(struct rg_engine *engine);
 /* Record that a file is gone, unless that is known.  Needs the record lock. */
 RG_CHECKED int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown,
 				      struct roger_err *err);

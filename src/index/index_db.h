@@ -17,6 +17,10 @@
 /* Increase with every change of a table: an index of another version is rebuilt. */
 #define RG_INDEX_VERSION 28
 
+/* What a SELECT says as its index does, so that SQLite uses that index. */
+#define RG_ROW_IS_COUNTED "flags >= 4096"
+_Static_assert(RG_ROW_COUNTED == 4096, "as the SELECTs say");
+
 enum rg_statement {
 #define RG_STATEMENT(name, sql) RG_SQL_##name,
 #include "index/index_statements.h"

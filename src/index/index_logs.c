@@ -151,7 +151,7 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 	if (query->last)
 		add_last(question, query);
 	if (query->counted)
-		rg_buf_add_text(&question->sql, " AND e.flags >= 4096");
+		rg_buf_add_text(&question->sql, " AND e." RG_ROW_IS_COUNTED);
 	if (query->open)
 		rg_question_number(question, " AND e.open = 1 AND e.kind = ?", query->open);
 }
