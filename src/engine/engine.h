@@ -421,8 +421,8 @@ RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_diges
 				 struct rg_digests *ret_digests, struct roger_err *err);
 
 /*
- * Measure the journals at one moment: no log tells of a message beyond, and the archive has what
- * messages call archived.
+ * Measure the journals at one moment: each message that a log names is within the measured part of
+ * the messages, and each message that is archived there is within that of the archive.
  * rg_engine_digests_of() gives their digests, in this order; ROGER_ETIMEOUT: a journal was
  * rewritten or removed since.
  */

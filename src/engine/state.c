@@ -5,8 +5,8 @@
  * durable here.  Senders update their counters in it without the index; a process
  * that has the index open writes everything.
  *
- * A document of another program (numbers, but no epoch or no journal) is taken over while no
- * message is stored: its numbers go to sessions.jsonl, and the session, of its epoch, goes on.
+ * While no message is stored, the numbers of another program's document (one without an epoch or
+ * without `journal`) are copied to sessions.jsonl, and the session continues in its epoch.
  */
 #include "engine/inside.h"
 

@@ -39,7 +39,7 @@ before=$(in_main list --count)
 count=$(($(in_one list --count) + $(in_one list --archived --count)))
 
 exits 77 "what nobody trusts is not taken in" roger move --from one/.roger main
-like "and how it is trusted is told" "$err" "in '$here/one' is not trusted, .*run .roger trust --workspace .roger. there"
+like "and the error says how to trust it" "$err" "in '$here/one' is not trusted, .*run .roger trust --workspace .roger. there"
 is "nothing is done" "$(in_main list --count)" "$before"
 trusted one/.roger
 exits 0 "move takes it in" roger move --from one/.roger main --json

@@ -6,8 +6,8 @@
  * last number that the recipient has of the sender are stored, in one commit;
  * the others are skipped.  Everything is told, nothing vanishes.
  *
- * Arrivals are kept in the crossing's arena, and what is told of them in the reply's.  Both arenas
- * remember if memory ran out, so a function that fills only them returns nothing.
+ * The crossing's arena holds the arrivals, and the reply's arena what is reported about them.  Both
+ * remember if memory ran out, so a function that only adds to them returns nothing.
  */
 #ifndef RG_CROSSING_H
 #define RG_CROSSING_H
