@@ -24,6 +24,8 @@ CALLS = ("send", "send-plain", "send-key", "inbox-nothing", "inbox", "receive", 
 COMMANDS = {
     "version": ["version"],
     "roger-send": ["--as", "lead", "send", "taker", "x" * 125],
+    # A name that nobody has seen, and near a known one: who makes a slip is asked.
+    "roger-send-first": ["--as", "lead-2", "send", "taker", "x" * 125],
     "roger-inbox-nothing": ["--as", "nobody", "inbox"],
     "roger-inbox": ["--as", "taker", "inbox", "--limit", "10"],
     "roger-receive": ["--as", "taker", "receive", "--limit", "1"],

@@ -368,6 +368,13 @@ bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 	return count > 0;
 }
 
+bool rg_engine_has_sent(struct rg_engine *engine, struct roger_str name)
+{
+	struct rg_figure there;
+
+	return rg_tally_find_agent(engine->store, name, &there) && there.seq > 0;
+}
+
 int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *arena,
 		     struct roger_strs *ret_issues, struct roger_err *err)
 {

@@ -128,6 +128,9 @@ RG_CHECKED int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena,
 /* Has this name ever sent or received? */
 bool rg_engine_knows(struct rg_engine *engine, struct roger_str name);
 
+/* Do the figures say that it has sent?  false: ask the index, which may know more. */
+bool rg_engine_has_sent(struct rg_engine *engine, struct roger_str name);
+
 /* List the issues with messages, at least `unread` of them unread, by name. */
 RG_CHECKED int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *arena,
 				struct roger_strs *ret_issues, struct roger_err *err);

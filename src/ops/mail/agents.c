@@ -256,8 +256,13 @@ int rg_agents_is_ghost(struct roger *roger, struct roger_str name, struct rg_are
 	struct roger_agent agent = { .name = name, .received = 1 };
 	struct rg_names ghosts = { .arena = arena };
 	struct roger_message_list found;
-	int r = rg_engine_find(roger->engine, &sent, arena, &found, err);
+	int r;
 
+	*ret_ghost = false;
+	agent.sent = rg_engine_has_sent(roger->engine, name);
+	if (has_sent(&agent))
+		return ROGER_OK;
+	r = rg_engine_find(roger->engine, &sent, arena, &found, err);
 	agent.sent = r == ROGER_OK && found.count;
 	if (r == ROGER_OK)
 		r = rg_engine_last_looks(roger->engine, &agent, 1, err);
