@@ -973,9 +973,12 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 		return rg_fail_member(err, ROGER_ENOENT, "place",
 				      "place: nothing is damaged there; `roger verify` names "
 				      "every place, as FILE:LINE or FILE");
-	r = write_all(engine, accepted, &list, err);
 	for (i = 0; i < list.count; i++)
 		closes |= rg_damage_closes(&list.items[i]);
+	if (closes)
+		r = rg_engine_keep_evidence(engine, err);
+	if (r == ROGER_OK)
+		r = write_all(engine, accepted, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count; i++)
 		if (list.items[i].kind == ROGER_DAMAGE_REMOVED)
 			r = rg_engine_forget_removed(engine, list.items[i].file, err);

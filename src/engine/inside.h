@@ -136,6 +136,9 @@ void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_note_accepted(struct rg_engine *engine);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
 void rg_engine_leave_state(struct rg_engine *engine); /* on closing */
+/* Bring the witness and the numbers of the figures into the document, which may be older: they are
+ * given up with a journal that is accepted as damaged. */
+RG_CHECKED int rg_engine_keep_evidence(struct rg_engine *engine, struct roger_err *err);
 
 /* Make a checkpoint, if it is time or now is set. */
 void rg_engine_checkpoint(struct rg_engine *engine, bool now);

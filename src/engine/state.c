@@ -381,10 +381,10 @@ static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 	return r;
 }
 
-static int put_state(struct rg_engine *engine, struct rg_sequence *sequence, bool durable,
-		     struct roger_err *err)
+static int put_state(struct rg_engine *engine, struct rg_sequence *sequence,
+		     enum rg_figure_kind testifies, bool durable, struct roger_err *err)
 {
-	const struct rg_figure_key key = { .kind = RG_FIGURE_ON_DISK };
+	const struct rg_figure_key key = { .kind = testifies };
 	struct rg_store *store = engine->store;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = STATE_BYTES_MAX };
 	struct rg_figure witness;
@@ -399,6 +399,27 @@ static int put_state(struct rg_engine *engine, struct rg_sequence *sequence, boo
 	return text.failed ? rg_fail_memory(err)
 			   : store->ops->put(store, RG_DOCUMENT_STATE, RG_STR(""), NULL,
 					     rg_buf_str(&text), durable, err);
+}
+
+int rg_engine_keep_evidence(struct rg_engine *engine, struct roger_err *err)
+{
+	struct rg_sequence *sequence;
+	struct roger_err why;
+	const char *lost;
+	int r = rg_store_take(engine->store, RG_LOCK_STATE, RG_LOCK_WAIT_MS, err);
+
+	if (r < 0)
+		return r;
+	r = load_quietly(engine->store, &sequence, &lost, &why, err);
+	if (r == ROGER_OK) {
+		if (!lost && sequence->epoch == rg_tally_epoch(engine->store))
+			r = add_counters(engine, sequence, err);
+		if (r == ROGER_OK && !lost)
+			r = put_state(engine, sequence, RG_FIGURE_WITNESS, true, err);
+		rg_sequence_free(sequence);
+	}
+	rg_store_release(engine->store, RG_LOCK_STATE);
+	return r;
 }
 
 static int open_session(struct rg_engine *engine, struct roger_err *err);
@@ -454,7 +475,7 @@ static int look_for_clearing(struct rg_engine *engine, bool needed, bool *ret_cl
 	if (!*ret_cleared || !rg_store_holds(store, RG_LOCK_STATE))
 		return ROGER_OK;
 	(*ret_there)->epoch = rg_tally_epoch(store);
-	r = is_unused(engine) ? put_state(engine, *ret_there, false, err)
+	r = is_unused(engine) ? put_state(engine, *ret_there, RG_FIGURE_ON_DISK, false, err)
 			      : open_session(engine, err);
 	if (r < 0)
 		*ret_there = rg_sequence_free(*ret_there);
@@ -629,7 +650,7 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	 * come before what readers accepted. */
 	has_sent = sequence->count && !sequence->numbers[0].reader.length;
 	if (r == ROGER_OK)
-		r = put_state(engine, sequence, epoch > 1 && !has_sent, err);
+		r = put_state(engine, sequence, RG_FIGURE_ON_DISK, epoch > 1 && !has_sent, err);
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;
@@ -735,7 +756,7 @@ static int open_session(struct rg_engine *engine, struct roger_err *err)
 	if (r < 0)
 		return r;
 	sequence->epoch = epoch + 1;
-	r = put_state(engine, sequence, true, err);
+	r = put_state(engine, sequence, RG_FIGURE_ON_DISK, true, err);
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;

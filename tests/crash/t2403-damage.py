@@ -236,6 +236,26 @@ def middle(seed, top):
     return faults
 
 
+def many_names(seed, top):
+    """A message-state.json of many names lacks the last second: nothing of it is given again."""
+    faults = []
+    senders = "".join(f'{{"from":"agent-number-{i}","to":"bob","content":"x"}}\n' for i in range(70))
+    for name, cut in (("gone", 0), ("shorter", 5000)):
+        store = lib.copy(seed, f"{top}/many-{name}")
+        lib.must(lib.call(store, ["send", "--batch", "--quiet", "--new"], stdin=senders))
+        for i in range(5):
+            done = run(store, "send", "--as", "ann", "bob", f"number {i}", "--json")
+        os.truncate(f"{store}/{JOURNAL}", cut)
+        expect(faults, name, run(store, "list", "--json"), 1 if cut == 0 else 0, '"damage":"messages.jsonl')
+        expect(faults, "accept", run(store, "dismiss", "messages.jsonl", "--reason", "a test"), 0)
+        expect(faults, "verify afterwards", run(store, "verify"), 0)
+        after = run(store, "send", "--as", "ann", "bob", "after", "--json")
+        expect(faults, f"{name}: a send afterwards", after, 0)
+        if not faults and json.loads(after.stdout)["seq"] <= json.loads(done.stdout)["seq"]:
+            faults.append(f"{name}: a number is given again: {after.stdout}")
+    return faults
+
+
 def boots(seed, top):
     """A boot that is shown as another one is taken for that."""
     store = lib.copy(seed, f"{top}/boots")
@@ -268,6 +288,7 @@ def main():
         tap.result(faults, f"{count} times the journal is shorter")
         faults, count = damaged(seed, top, exchanges(other, older), True, ("list",))
         tap.result(faults, f"{count} times another file is in its place")
+        tap.result(many_names(seed, top), "so it is with many names, and no number is given again")
         faults, count = innocent_logs(whole, top)
         tap.result(faults, f"{count} holes in logs that were not synced are no damage")
         tap.result(innocent_copies(seed, top), "copies, and a folder that was restored as a whole, are no damage")

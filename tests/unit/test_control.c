@@ -168,22 +168,32 @@ static void one_of_another_journal_is_made_anew(void **state)
 	assert_false(is_marked(fixture));
 }
 
-static void one_that_knows_more_than_the_journal_is_made_anew(void **state)
+static void one_that_knows_more_than_the_journal_is_made_anew_with_its_numbers(void **state)
 {
 	static const uint64_t appended[] = { 10, 11, 12, UINT64_MAX };
+	const struct rg_agent unread = { .unread = 3, .epoch = 7, .seq = 5 };
 	struct fixture *fixture = *state;
 	struct rg_control *control;
+	struct rg_agent agent;
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
 		mark(fixture);
 		control = open_control(fixture);
+		rg_control_put_agent(control, RG_STR("reader"), &unread);
+		rg_control_put_count(control, 1234, 2);
 		rg_control_set_end(control, appended[i], 0, 1, true);
 		rg_control_close(control);
-		if (appended[i] <= 11)
-			assert_true(is_marked(fixture));
-		else
-			assert_false(is_marked(fixture));
+		assert_true(is_marked(fixture));
+		control = open_control(fixture);
+		assert_true(rg_control_find_agent(control, RG_STR("reader"), &agent));
+		assert_int_equal(agent.seq, 5);
+		assert_int_equal(agent.epoch, 7);
+		assert_int_equal(agent.unread, appended[i] <= 11 ? 3 : 0);
+		assert_int_equal(rg_control_find_count(control, 1234), appended[i] <= 11 ? 2 : 0);
+		assert_int_equal(rg_control_appended(control), appended[i] <= 11 ? appended[i] : 0);
+		assert_int_equal(rg_control_count_damaged(control), 0);
+		rg_control_close(control);
 	}
 }
 
@@ -2053,7 +2063,7 @@ int main(void)
 		TEST(one_that_fits_is_kept),
 		TEST(one_of_another_boot_is_made_anew),
 		TEST(one_of_another_journal_is_made_anew),
-		TEST(one_that_knows_more_than_the_journal_is_made_anew),
+		TEST(one_that_knows_more_than_the_journal_is_made_anew_with_its_numbers),
 		TEST(a_damaged_head_is_made_anew),
 		TEST(one_of_another_length_is_made_anew),
 		TEST(what_another_boot_left_is_on_disk),

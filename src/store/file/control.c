@@ -538,6 +538,8 @@ static int put_file(struct rg_control *control, const struct image *image, struc
 	return rg_file_replace(control->folder, control->name, text, false, err);
 }
 
+static struct image load_numbers(const struct rg_control *control, const struct found *found,
+				 uint64_t journal_size);
 static struct image load_checkpoint(const struct rg_control *control, int journal_file,
 				    uint64_t size);
 
@@ -545,9 +547,11 @@ static int put_fresh(struct rg_control *control, int journal_file,
 		     const struct rg_file_facts *journal, const struct found *found,
 		     struct roger_err *err)
 {
-	struct image image = load_checkpoint(control, journal_file, (uint64_t)journal->size);
+	struct image image = load_numbers(control, found, (uint64_t)journal->size);
 	int r;
 
+	if (!image.page)
+		image = load_checkpoint(control, journal_file, (uint64_t)journal->size);
 	if (!image.page) {
 		image = make_image(AGENTS_FIRST, COUNTS_FIRST);
 		if (!image.page)
@@ -1400,6 +1404,51 @@ static void begin_after(struct rg_control_page *page, const struct rg_tail *tail
 	*page = after;
 }
 
+/* Read the tables behind a page; no page: they do not fit their sums. */
+static struct image read_tables(int file, const struct rg_control_page *page, uint32_t *ret_agents,
+				uint32_t *ret_counts)
+{
+	struct image image = make_image(page->agent_capacity, page->count_capacity);
+	size_t got = 0;
+
+	if (image.page && (rg_file_read_at(file, image.agents, image.size - sizeof *page,
+					   sizeof *page, &got, NULL) < 0 ||
+			   got < image.size - sizeof *page ||
+			   !check_slots(&image, page->generation, ret_agents, ret_counts))) {
+		free(image.page);
+		image.page = NULL;
+	}
+	return image;
+}
+
+/* If the journal was cut since the file was in use, load the numbers that were given from it: they
+ * may stand nowhere else. */
+static struct image load_numbers(const struct rg_control *control, const struct found *found,
+				 uint64_t journal_size)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	const struct rg_control_page *page = &found->page;
+	struct image image = { 0 };
+	uint32_t agents, counts;
+	struct rg_tail tail;
+	size_t i;
+
+	if ((found->kind != RG_CONTROL_HOLDS && found->kind != RG_CONTROL_OTHER_BOOT) ||
+	    !read_tail(page, page->generation, &tail) || tail.appended <= journal_size ||
+	    rg_file_open(control->folder, control->name, RG_FILE_READ, &file, NULL) < 0 ||
+	    file == RG_NO_FILE)
+		return image;
+	image = read_tables(file, page, &agents, &counts);
+	if (!image.page)
+		return image;
+	for (i = 0; i < page->agent_capacity; i++)
+		image.agents[i].unread = 0;
+	memset(image.counts, 0, page->count_capacity * sizeof *image.counts);
+	begin_after(image.page, &(struct rg_tail){ .epoch = tail.epoch }, &(struct rg_tail){ 0 }, 0,
+		    agents, 0);
+	return image;
+}
+
 /* Load the checkpoint.  No page: none can be used, and the journal is read from its start. */
 static struct image load_checkpoint(const struct rg_control *control, int journal_file,
 				    uint64_t journal_size)
@@ -1421,14 +1470,7 @@ static struct image load_checkpoint(const struct rg_control *control, int journa
 		return image;
 	if (!read_tail_at(&page, 1, page.generation, &before))
 		before = (struct rg_tail){ 0 };
-	image = make_image(page.agent_capacity, page.count_capacity);
-	if (image.page && (rg_file_read_at(file, image.agents, image.size - sizeof page,
-					   sizeof page, &got, NULL) < 0 ||
-			   got < image.size - sizeof page ||
-			   !check_slots(&image, page.generation, &agents, &counts))) {
-		free(image.page);
-		image.page = NULL;
-	}
+	image = read_tables(file, &page, &agents, &counts);
 	if (image.page)
 		begin_after(image.page, &tail, &before, page.on_disk, agents, counts);
 	return image;
