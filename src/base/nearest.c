@@ -4,106 +4,7 @@
 
 #include "base/names.h"
 
-enum { WORD_BYTES_MAX = 64, STEP = 2, SLIP_BYTES_MIN = 3 };
-
-static size_t lesser_of(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* The cost of one character in place of another, in half steps: case counts half. */
-static size_t change_cost(char a, char b)
-{
-	if (a == b)
-		return 0;
-	return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : STEP;
-}
-
-/* Optimal string alignment, three rows at a time, in half steps. */
-static size_t half_steps(struct roger_str a, struct roger_str b)
-{
-	size_t rows[3][WORD_BYTES_MAX + 1], *before = rows[0], *last = rows[1], *now = rows[2],
-					    *spare;
-	size_t i, j;
-
-	rg_assert(a.length <= WORD_BYTES_MAX && b.length <= WORD_BYTES_MAX);
-	/* Skip what both words begin or end with: it costs nothing. */
-	while (a.length && b.length && *a.data == *b.data)
-		a.data++, b.data++, a.length--, b.length--;
-	while (a.length && b.length && a.data[a.length - 1] == b.data[b.length - 1])
-		a.length--, b.length--;
-	for (j = 0; j <= b.length; j++)
-		last[j] = j * STEP;
-	for (i = 1; i <= a.length; i++) {
-		now[0] = i * STEP;
-		for (j = 1; j <= b.length; j++) {
-			now[j] = lesser_of(last[j - 1] + change_cost(a.data[i - 1], b.data[j - 1]),
-					   lesser_of(last[j], now[j - 1]) + STEP);
-			if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] &&
-			    a.data[i - 2] == b.data[j - 1])
-				now[j] = lesser_of(now[j], before[j - 2] + STEP);
-		}
-		spare = before, before = last, last = now, now = spare;
-	}
-	return last[b.length];
-}
-
-size_t rg_distance(struct roger_str a, struct roger_str b)
-{
-	if (a.length > WORD_BYTES_MAX || b.length > WORD_BYTES_MAX)
-		return SIZE_MAX;
-	return (half_steps(a, b) + 1) / STEP;
-}
-
-/* How many letters may be wrong. */
-static size_t wrong_letters_max(struct roger_str typed)
-{
-	return typed.length < 4 ? 1 : typed.length < 8 ? 2 : 3;
-}
-
-/* The distance of two near words, else SIZE_MAX.  Their lengths alone tell most words apart. */
-static size_t near_distance(struct roger_str typed, struct roger_str known)
-{
-	size_t apart = typed.length > known.length ? typed.length - known.length
-						   : known.length - typed.length;
-	size_t most = wrong_letters_max(typed);
-	size_t distance = apart > most ? SIZE_MAX : rg_distance(typed, known);
-
-	return distance <= most && distance < known.length ? distance : SIZE_MAX;
-}
-
-bool rg_is_near(struct roger_str typed, struct roger_str known)
-{
-	return near_distance(typed, known) != SIZE_MAX;
-}
-
-bool rg_nearest_look(struct rg_nearest *nearest, struct roger_str typed, struct roger_str known)
-{
-	/* Different words are at least 1 apart, so then no later word can be nearer. */
-	const bool later = nearest->word.data && rg_str_compare(&known, &nearest->word) >= 0;
-	size_t distance;
-
-	if (later && nearest->distance == 1)
-		return false;
-	distance = near_distance(typed, known);
-	if (distance == SIZE_MAX || (nearest->word.data && distance > nearest->distance) ||
-	    (later && distance == nearest->distance))
-		return false;
-	*nearest = (struct rg_nearest){ known, distance };
-	return true;
-}
-
-struct roger_str rg_nearest_of(struct roger_strs names, struct roger_str typed)
-{
-	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
-	size_t i;
-
-	for (i = 0; i < names.count; i++)
-		rg_nearest_look(&nearest, typed, names.items[i]);
-	return nearest.word;
-}
-
-/* ---------------------------------------------------------------- slips -- */
+enum { SLIP_BYTES_MIN = 3 };
 
 /* The next character that counts where case and `-_.` do not; 0: none is left. */
 static int next_plain(struct roger_str *name)
@@ -153,34 +54,78 @@ static bool same_after(struct roger_str a, size_t skip_a, struct roger_str b, si
 	       memcmp(a.data + skip_a, b.data + skip_b, a.length - skip_a) == 0;
 }
 
-/* Are two names one letter apart?  a and b start where the names differ; a is not the longer
- * one. */
-static bool one_letter_differs(struct roger_str a, struct roger_str b)
+/* Put the shorter word first. */
+static void order_words(struct roger_str *a, struct roger_str *b)
 {
-	if (!is_letter(b.data[0]))
-		return false;
+	const struct roger_str longer = *a;
+
+	if (a->length <= b->length)
+		return;
+	*a = *b;
+	*b = longer;
+}
+
+static void skip_common(struct roger_str *a, struct roger_str *b)
+{
+	while (a->length && *a->data == *b->data)
+		a->data++, a->length--, b->data++, b->length--;
+}
+
+/* Are two rests that begin differently one character apart?  a is not the longer one. */
+static bool one_differs(struct roger_str a, struct roger_str b)
+{
 	if (a.length < b.length)
 		return same_after(a, 0, b, 1);
-	return is_letter(a.data[0]) &&
-	       (same_after(a, 1, b, 1) || (a.length > 1 && a.data[0] == b.data[1] &&
-					   a.data[1] == b.data[0] && same_after(a, 2, b, 2)));
+	return same_after(a, 1, b, 1) || (a.length > 1 && a.data[0] == b.data[1] &&
+					  a.data[1] == b.data[0] && same_after(a, 2, b, 2));
+}
+
+bool rg_is_near(struct roger_str a, struct roger_str b)
+{
+	order_words(&a, &b);
+	if (same_plainly(a, b))
+		return true;
+	if (a.length < 2 || b.length > a.length + 1)
+		return false;
+	skip_common(&a, &b);
+	return one_differs(a, b);
 }
 
 bool rg_is_slip(struct roger_str typed, struct roger_str known)
 {
-	struct roger_str a = typed.length <= known.length ? typed : known;
-	struct roger_str b = typed.length <= known.length ? known : typed;
-
-	if (rg_str_equal(a, b))
+	order_words(&typed, &known);
+	if (rg_str_equal(typed, known))
 		return false;
-	if (same_plainly(a, b))
+	if (same_plainly(typed, known))
 		return true;
-	if (a.length < SLIP_BYTES_MIN || b.length > a.length + 1 ||
-	    !rg_str_equal(last_token(a), last_token(b)))
+	if (typed.length < SLIP_BYTES_MIN || known.length > typed.length + 1 ||
+	    !rg_str_equal(last_token(typed), last_token(known)))
 		return false;
-	while (a.length && *a.data == *b.data)
-		a.data++, a.length--, b.data++, b.length--;
-	return one_letter_differs(a, b);
+	skip_common(&typed, &known);
+	return is_letter(known.data[0]) &&
+	       (typed.length < known.length || is_letter(typed.data[0])) &&
+	       one_differs(typed, known);
+}
+
+bool rg_nearest_look(struct roger_str *nearest, struct roger_str typed, struct roger_str known)
+{
+	const bool same = rg_str_equal(typed, known);
+
+	if (!same && (!rg_is_near(typed, known) || rg_str_equal(*nearest, typed) ||
+		      (nearest->length && rg_str_compare(&known, nearest) >= 0)))
+		return false;
+	*nearest = known;
+	return true;
+}
+
+struct roger_str rg_nearest_of(struct roger_strs names, struct roger_str typed)
+{
+	struct roger_str nearest = { "", 0 };
+	size_t i;
+
+	for (i = 0; i < names.count; i++)
+		rg_nearest_look(&nearest, typed, names.items[i]);
+	return nearest;
 }
 
 /* ----------------------------------------------------------- many names -- */

@@ -1,6 +1,6 @@
 /*
- * nearest - which known word is close to a mistyped one: near enough to suggest it, and so near
- * that a name nobody used yet is taken for a slip of the hand.
+ * nearest - which known word is so near a mistyped one that it was probably meant: it is suggested,
+ * and a name that nobody used yet is taken for a slip of the hand.
  */
 #ifndef RG_NEAREST_H
 #define RG_NEAREST_H
@@ -8,39 +8,28 @@
 #include "base/arena.h"
 
 /*
- * How many letters must change, be added, be left out or swap to make one word
- * of the other; case counts half.  Words beyond 64 bytes are never near.
+ * Is an unknown word likely to be a typing mistake for a known one?  They are the same without case
+ * and `-_.`; or, in words of three characters and more, one letter is changed, missing, added or
+ * swapped with its neighbour, and not in a last token of one or two characters (after the last of
+ * `-_.:/`), such as that of worker-a.  A digit that differs is never a slip.
  */
-size_t rg_distance(struct roger_str a, struct roger_str b);
+bool rg_is_slip(struct roger_str typed, struct roger_str known);
 
-/* Near enough to suggest? */
-bool rg_is_near(struct roger_str typed, struct roger_str known);
+/* May one word be meant by the other: are they the same without case and `-_.`, or one character
+ * apart? */
+bool rg_is_near(struct roger_str a, struct roger_str b);
 
-/* The nearest word among those looked at, if one is near enough; of several, the first by name.
- * Starts zeroed: none. */
-struct rg_nearest {
-	struct roger_str word;
-	size_t distance;
-};
+/* Look at one more word; true: it may be meant, and is the first by name that may, or the same.
+ * *nearest starts empty. */
+bool rg_nearest_look(struct roger_str *nearest, struct roger_str typed, struct roger_str known);
 
-/* Look at one more word; true: it is the nearest so far. */
-bool rg_nearest_look(struct rg_nearest *nearest, struct roger_str typed, struct roger_str known);
-
-/* The nearest of some names; empty: none is near enough. */
+/* The first by name that may be meant; empty: none. */
 struct roger_str rg_nearest_of(struct roger_strs names, struct roger_str typed);
 
 /* "; did you mean 'NAME'?", or nothing. */
 #define RG_MEANT "%s%.*s%s"
 #define RG_MEANT_ARGS(near)                                                                        \
 	(near).length ? "; did you mean '" : "", RG_STR_ARGS(near), (near).length ? "'?" : ""
-
-/*
- * Is an unknown name likely to be a typing mistake for a known one?  They are the same without case
- * and `-_.`; or, in names of three characters and more, one letter is changed, missing, added or
- * swapped with its neighbour, and not in a last token of one or two characters (after the last of
- * `-_.:/`), such as that of worker-a.  A digit that differs is never a slip.
- */
-bool rg_is_slip(struct roger_str typed, struct roger_str known);
 
 /*
  * Known names, indexed by their plain form and by their forms without one letter, so that a slip

@@ -90,7 +90,7 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 						       cli_op(parser->run->command)->options,
 						       parser->record };
 	const struct roger_field *field;
-	struct rg_nearest nearest = { 0 };
+	struct roger_str nearest = { NULL, 0 };
 	char candidate[64], found[64];
 	size_t i;
 
@@ -103,12 +103,12 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		     field++) {
 			cli_words_of(field, '-', candidate);
 			if (is_option(field) && rg_nearest_look(&nearest, name, rg_str(candidate)))
-				nearest.word.data = memcpy(found, candidate, sizeof found);
+				nearest.data = memcpy(found, candidate, sizeof found);
 		}
-	if (nearest.word.data)
+	if (nearest.data)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unknown option '--%.*s'; did you mean '--%s'?", RG_STR_CUT(name),
-			       nearest.word.data);
+			       nearest.data);
 	return rg_fail(err, ROGER_EUSAGE, 0,
 		       *command ? "unknown option '--%.*s'; see `roger %s --help`"
 				: "unknown option '--%.*s' before the command; its own come after "
@@ -347,7 +347,7 @@ bool cli_is_one_of(const char *words, struct roger_str word)
 static int take_verb_word(struct parser *parser, struct roger_err *err)
 {
 	const struct cli_command *command = parser->run->command;
-	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	struct roger_str nearest = { "", 0 };
 	const struct roger_field *field;
 	struct roger_str word, one;
 	const char *words;
@@ -366,7 +366,7 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 			rg_nearest_look(&nearest, word, one);
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'" RG_MEANT,
 			       command->name, command->words, RG_STR_CUT(word),
-			       RG_MEANT_ARGS(nearest.word));
+			       RG_MEANT_ARGS(nearest));
 	}
 	field = cli_find_field(parser->record, word);
 	if (!field)

@@ -107,7 +107,7 @@ int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = 300 };
 	struct roger_str word = typed.items[0];
 	const struct cli_command *command;
-	struct rg_nearest nearest = { 0 };
+	struct roger_str nearest = { "", 0 };
 	const char *part;
 	size_t i, k;
 
@@ -130,6 +130,6 @@ int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
 			return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s': %s",
 				       RG_STR_CUT(word), synonyms[i].answer);
 	return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'" RG_MEANT "%s",
-		       RG_STR_CUT(word), RG_MEANT_ARGS(nearest.word),
-		       nearest.word.length ? "" : "; see `roger help`");
+		       RG_STR_CUT(word), RG_MEANT_ARGS(nearest),
+		       nearest.length ? "" : "; see `roger help`");
 }

@@ -536,7 +536,7 @@ static int take_unknown(const struct reading *reading, const struct rg_level *le
 			struct roger_err *err)
 {
 	const struct roger_field *field = level->fields, *end = field + level->count;
-	struct rg_nearest near = { 0 };
+	struct roger_str near = { "", 0 };
 	char name[sizeof err->member];
 
 	if (level->keeper) {
@@ -551,7 +551,7 @@ static int take_unknown(const struct reading *reading, const struct rg_level *le
 	snprintf(name, sizeof name, "%.*s%.*s", (int)level->depth,
 		 level->count ? level->fields->name : "", RG_STR_CUT(key));
 	return rg_fail_member(err, ROGER_EDATA, name, "'%s' is no member roger knows here" RG_MEANT,
-			      name, RG_MEANT_ARGS(near.word));
+			      name, RG_MEANT_ARGS(near));
 }
 
 /* Decode one field; errors name it as the file does. */

@@ -328,7 +328,7 @@ int rg_config_set(struct rg_config *config, const char *key, struct roger_str te
  * is none. */
 static struct roger_str suggest_setting(struct roger_str typed, const char **ret_section)
 {
-	struct rg_nearest best = { 0 };
+	struct roger_str best = { NULL, 0 };
 	size_t i;
 
 	*ret_section = "";
@@ -341,7 +341,7 @@ static struct roger_str suggest_setting(struct roger_str typed, const char **ret
 		if (rg_nearest_look(&best, typed, rg_str(table[i].section)))
 			*ret_section = "";
 	}
-	return best.word;
+	return best;
 }
 
 /* Refuse an unknown key.  In another program's file only one that looks like ours is refused. */

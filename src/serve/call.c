@@ -52,7 +52,7 @@ static const struct roger_field *find_member(const struct roger_record *record, 
 					     struct roger_err *err)
 {
 	const struct roger_field *field;
-	struct rg_nearest nearest = { 0 };
+	struct roger_str nearest = { "", 0 };
 
 	for (field = record->fields; field->name; field++) {
 		if (!is_member(field))
@@ -62,7 +62,7 @@ static const struct roger_field *find_member(const struct roger_record *record, 
 		rg_nearest_look(&nearest, rg_str(name), rg_str(field->name));
 	}
 	rg_fail_member(err, ROGER_EUSAGE, name, "unknown member '%.64s'" RG_MEANT, name,
-		       RG_MEANT_ARGS(nearest.word));
+		       RG_MEANT_ARGS(nearest));
 	return NULL;
 }
 

@@ -33,7 +33,7 @@ check "a group of nobody but the sender is an error ($status)" test "$status" -g
 is "nothing changed" "$(state_of .roger)" "$state"
 
 exits 0 "a name never seen, far from a known one" roger send --as plan implments hello
-like "is noted, with the nearest" "$err" "note: .*implments.*never been seen here.*did you mean 'implement'"
+is "is noted" "$err" "note: 'implments' has never been seen here"
 exits 0 "in JSON, too" roger send --as plan tset hello --new --json
 like "in the reply" "$(printf '%s' "$out" | json 'd["notes"]') $(printf '%s' "$out" | json 'd["never_seen"]')" "did you mean 'test'.*tset"
 # Another program writes to names that are reserved: nobody reads that, and it is no recipient of all.
@@ -83,7 +83,7 @@ exits 77 "one of them a slip for one of those" roger send --batch <new.jsonl
 like "is refused with that" "$err" "'nmae-2999-x' has never been seen here; did you mean 'name-2999-x'"
 is "nothing of its request is stored" "$(roger report stats --json | json 'd["messages"]')" 3004
 seq 3001 3040 | sed 's/.*/name-&-x/' | batch >new.jsonl
-exits 0 "forty new names with near ones" roger send --batch <new.jsonl
+exits 0 "forty new names, of which digits differ" roger send --batch <new.jsonl
 is "are all noted" "$(printf '%s\n' "$err" | grep -c 'never been seen')" 40
-is "the first five with what they may mean" "$(printf '%s\n' "$err" | grep -c 'did you mean')" 5
+unlike "and none is said to mean another" "$err" "did you mean"
 done_testing

@@ -14,7 +14,7 @@
 #include "ops/mail/room.h"
 #include "facts/message.h"
 
-enum { TRIES_MAX = 1000, SUGGESTED_MAX = 5, NEAREST_OF = 50000, COMPARED_MAX = 8 };
+enum { TRIES_MAX = 1000, COMPARED_MAX = 8 };
 
 /* ----------------------------------------------------------- recipients -- */
 
@@ -99,48 +99,23 @@ static int find_slip(struct roger *roger, struct rg_arena *arena, struct rg_know
 	return r;
 }
 
-/* Find the nearest known word.  This compares with each, so only for the first few names, and
- * not if too many are known.  A slip is found among any number. */
-static int find_nearest(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
-			struct roger_str name, struct roger_str *ret_near, struct roger_err *err)
-{
-	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
-	bool phantom = false;
-	size_t i;
-	int r;
-
-	*ret_near = nearest.word;
-	/* Who sees only its own mail does not learn who else is here. */
-	if (known->suggested++ >= SUGGESTED_MAX || known->words.count > NEAREST_OF ||
-	    roger->caller.own)
-		return ROGER_OK;
-	for (i = 0; i < known->words.count; i++)
-		if (!rg_str_is(known->words.items[i], "all"))
-			rg_nearest_look(&nearest, name, known->words.items[i]);
-	r = is_phantom(roger, arena, known, nearest.word, &phantom, err);
-	if (!phantom)
-		*ret_near = nearest.word;
-	return r;
-}
-
 int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
 			  struct roger_str name, bool insists, const char *member,
 			  struct rg_unknown *ret_unknown, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 	bool strict = config->recipients == RG_RECIPIENTS_STRICT;
-	struct roger_str slip = { "", 0 }, near, session;
+	struct roger_str slip = { "", 0 }, session;
 	int r;
 
 	r = look_at_known(roger, arena, known, err);
 	if (r == ROGER_OK)
 		r = find_slip(roger, arena, known, name, &slip, err);
-	ret_unknown->near = roger->caller.own ? RG_STR("") : slip;
-	ret_unknown->slip = slip.length > 0;
-	if (r == ROGER_OK && !slip.length)
-		r = find_nearest(roger, arena, known, name, &ret_unknown->near, err);
 	if (r < 0)
 		return r;
+	/* Who sees only its own mail does not learn who else is here. */
+	ret_unknown->near = roger->caller.own ? RG_STR("") : slip;
+	ret_unknown->slip = slip.length > 0;
 	ret_unknown->expected = rg_names_have(&known->agents, name);
 	if (ret_unknown->expected ||
 	    (!strict && (!slip.length || insists || config->recipients == RG_RECIPIENTS_OPEN)))
@@ -150,20 +125,20 @@ int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg
 	ret_unknown->expected = r == ROGER_OK && session.length;
 	if (r < 0 || ret_unknown->expected)
 		return r;
-	near = ret_unknown->near;
 	return rg_fail_member(
 		err, ROGER_EREFUSED, member, "%s: '%.*s' has never been seen here" RG_MEANT "%s",
-		member, RG_STR_ARGS(name), RG_MEANT_ARGS(near),
-		strict	      ? " (recipients: strict)"
-		: near.length ? " `roger send --new` insists on a new name"
-			      : ", but a name like it; `roger send --new` insists on a new name");
+		member, RG_STR_ARGS(name), RG_MEANT_ARGS(ret_unknown->near),
+		strict ? " (recipients: strict)"
+		: ret_unknown->near.length
+			? " `roger send --new` insists on a new name"
+			: ", but a name like it; `roger send --new` insists on a new name");
 }
 
 int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct roger_str name,
 			  struct roger_strs *notes, struct roger_err *err)
 {
 	struct rg_known known = { 0 };
-	struct roger_str near;
+	struct roger_str near = { "", 0 };
 	int r;
 
 	if (rg_engine_knows(roger->engine, name))
@@ -176,7 +151,7 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 	r = look_at_known(roger, arena, &known, err);
 	if (r < 0 || rg_names_have(&known.agents, name))
 		return r;
-	r = find_nearest(roger, arena, &known, name, &near, err);
+	r = roger->caller.own ? ROGER_OK : find_slip(roger, arena, &known, name, &near, err);
 	if (r == ROGER_OK)
 		rg_arena_note(arena, notes,
 			      "'%.*s' has neither sent nor got anything here" RG_MEANT,

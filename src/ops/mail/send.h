@@ -37,7 +37,6 @@ struct rg_known {
 	struct roger_strs words; /* the agents, groups and all */
 	struct rg_slips slips;	 /* of words; with hashes once many names are unknown */
 	size_t asked;		 /* for how many names a slip was looked for */
-	size_t suggested;	 /* how many names the nearest was looked for */
 };
 
 struct rg_sending {

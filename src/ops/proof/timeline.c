@@ -236,7 +236,7 @@ static struct roger_str find_near(struct roger *roger, enum roger_subject subjec
 				  struct roger_str what, struct rg_arena *arena)
 {
 	const bool any = subject == ROGER_SUBJECT_TASK;
-	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	struct roger_str nearest = { "", 0 };
 	struct roger_strs names;
 
 	if ((any || subject == ROGER_SUBJECT_ISSUE) &&
@@ -247,7 +247,7 @@ static struct roger_str find_near(struct roger *roger, enum roger_subject subjec
 		rg_nearest_look(&nearest, what, rg_nearest_of(names, what));
 	if (any || subject == ROGER_SUBJECT_RUN)
 		rg_nearest_look(&nearest, what, rg_run_near(roger, what, arena));
-	return nearest.word;
+	return nearest;
 }
 
 /* A name of no other kind may be a task, or an agent that never sent or got anything. */

@@ -551,15 +551,15 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 
 struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struct rg_arena *arena)
 {
-	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	struct roger_str nearest = { "", 0 };
 	struct rg_run_list list;
 	size_t i;
 
 	if (rg_run_list_load(roger, (struct rg_run_wish){ 0 }, arena, &list, NULL) < 0)
-		return nearest.word;
+		return nearest;
 	for (i = 0; i < list.count; i++)
 		rg_nearest_look(&nearest, run_id, list.documents[i].run.run);
-	return nearest.word;
+	return nearest;
 }
 
 void rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_arena *arena,
