@@ -29,7 +29,7 @@ Record = type("Record", (Structure,), {})
 
 class Field(Structure):
     _fields_ = [("name", c_char_p), ("kind", c_int), ("offset", c_size_t), ("flags", c_uint), ("names", POINTER(c_char_p)),
-                ("record", POINTER(Record)), ("help", c_char_p), ("file", c_char_p), ("was", c_char_p), ("most", c_int64), ("value", c_char_p), ("model", c_char_p)]
+                ("record", POINTER(Record)), ("help", c_char_p), ("file", c_char_p), ("was", c_char_p), ("most", c_int64), ("value", c_char_p), ("model", c_char_p), ("labels", POINTER(c_char_p))]
     size = property(lambda self: ctypes.sizeof(Pair) if self.kind == TEXTS else self.record.contents.size)
 
 

@@ -122,6 +122,8 @@ class Enum:
                 block.fail(f"{row.name} settles '{other}', which is no value", row.place)
         self.id = f"enum {'rg' if block.private else 'roger'}_{self.name}"
         self.private, self.table = block.private, f"rg_{self.name}_names"
+        own_words = any(row.label != row.outside.replace("_", " ") for row in self.rows)
+        self.labels = f"rg_{self.name}_labels" if own_words else "NULL"
 
 
 class Exits:
@@ -377,7 +379,7 @@ class House:
         return [verb for verb in self.verbs.values() if room_is(verb.block.room) and not verb.command]
 
     def field(self, record, row):
-        names = self.enums[row.kind].table if row.kind in self.enums else "NULL"
+        names, labels = (self.enums[row.kind].table, self.enums[row.kind].labels) if row.kind in self.enums else ("NULL", "NULL")
         of = "&" + self.records[row.kind[:-2]].table if row.kind.endswith("[]") else "NULL"
         kind = "ENUM" if row.kind in self.enums else "RECORDS" if row.kind.endswith("[]") else row.kind.upper()
         flags = " | ".join(self.flags[word] for word in row.words if word in self.flags) or "0"
@@ -387,7 +389,7 @@ class House:
         file = quote(file) if file != name else "NULL"
         value = quote(row.given["value"]) if "value" in row.given else "NULL"
         model = quote(row.model) if row.model is not None else "NULL"
-        return f"\t{{ {quote(name)}, ROGER_{kind}, offsetof(struct {record.struct}, {row.member}), {flags}, {names}, {of},\n\t  {quote(row.help)}, {file}, {was}, {row.given.get('most', 0)}, {value}, {model} }},"
+        return f"\t{{ {quote(name)}, ROGER_{kind}, offsetof(struct {record.struct}, {row.member}), {flags}, {names}, {of},\n\t  {quote(row.help)}, {file}, {was}, {row.given.get('most', 0)}, {value}, {model}, {labels} }},"
 
     def tables(self, rooms, header, includes):
         """The source of some rooms: names, records, verbs."""
@@ -399,9 +401,9 @@ class House:
                 head.append(f"extern const char *const {thing.table}[]; /* \"\" first, then those of {thing.id} */")
                 values = ", ".join(quote(row.outside) for row in thing.rows)
                 body += ["", f"const char *const {thing.table}[] = {{ \"\", {values}, NULL }};"]
-                if any(row.label != row.outside.replace("_", " ") for row in thing.rows):
-                    head.append(f"extern const char *const rg_{thing.name}_labels[]; /* for people */")
-                    body += [f"const char *const rg_{thing.name}_labels[] = {{ \"\", {', '.join(quote(row.label) for row in thing.rows)}, NULL }};"]
+                if thing.labels != "NULL":
+                    head.append(f"extern const char *const {thing.labels}[]; /* for people */")
+                    body += [f"const char *const {thing.labels}[] = {{ \"\", {', '.join(quote(row.label) for row in thing.rows)}, NULL }};"]
                 if any(row.tone for row in thing.rows):
                     head.append(f"extern const unsigned char rg_{thing.name}_tones[]; /* enum rg_tone; 0: none */")
                     tones = ", ".join(f"RG_TONE_{row.tone.upper()}" if row.tone else "0" for row in thing.rows)

@@ -171,17 +171,16 @@ static int take_common(struct parser *parser, const struct roger_field *field,
 	return ROGER_OK;
 }
 
-/* The status of a run may be said in people's words: "overdue", "finished". */
+/* A value may be said in people's words: "overdue", "finished". */
 static struct roger_str value_said(const struct roger_field *field, struct roger_str value)
 {
 	const char *label;
 	size_t i;
 
-	if (field->kind != ROGER_ENUM || field->names != rg_run_status_names || !value.length ||
-	    rg_enum_find(field->names, value) >= 0)
+	if (!field->labels || !value.length || rg_enum_find(field->names, value) >= 0)
 		return value;
 	for (i = 1; field->names[i]; i++) {
-		label = rg_run_status_labels[i];
+		label = field->labels[i];
 		if (rg_str_is(value, label) || (strcspn(label, ",") == value.length &&
 						memcmp(label, value.data, value.length) == 0))
 			return rg_str(field->names[i]);

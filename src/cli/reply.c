@@ -33,9 +33,8 @@ static void add_value(struct rg_buf *to, const struct roger_field *field, const 
 		rg_buf_add_text(to, *(const bool *)at ? "yes" : "no");
 		return;
 	case ROGER_ENUM:
-		rg_buf_add_text(to, field->names == rg_run_status_names
-					    ? rg_run_status_labels[*(const int *)at]
-					    : field->names[*(const int *)at]);
+		rg_buf_add_text(to,
+				(field->labels ? field->labels : field->names)[*(const int *)at]);
 		return;
 	case ROGER_TIME:
 	case ROGER_INSTANT:

@@ -53,6 +53,8 @@ with roger.open(".") as mail:
     except KeyError as error:
         check("a member that there is not", "idz" in str(error), error)
     check("status", mail.status()["unread"] == command("status")["unread"])
+statuses = next(field for field in roger.until(lambda field: field.name is None, roger.OPS["runs"].contents.request.contents.fields) if field.name == b"status")
+check("an enum has words for people beside its names", (statuses.names[2], statuses.labels[2]) == (b"suspect_delivery_failure", b"overdue"))
 check("every verb is there", {"send", "trace", "doctor", "seal"} <= set(roger.OPS) and len(roger.OPS) > 50, sorted(roger.OPS))
 check("it is short", len((SOURCE / "examples/roger.py").read_text().splitlines()) < 120)
 print(f"1..{number}")
