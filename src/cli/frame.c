@@ -65,14 +65,20 @@ static void print_message(FILE *to, const struct roger_message *message, struct 
 			  size_t bytes)
 {
 	struct roger_str text = { message->content.data, bytes };
-	char when[32];
+	const bool held = message->claimed_until_ms > rg_clock_ms() &&
+			  !rg_str_equal(message->claimed_by, reader) &&
+			  !rg_str_equal(message->claimed_by, message->to);
+	char when[32], until[32];
 
 	rg_clock_print_utc(message->created_at_ms, when);
-	cli_say_to(to, "\nfrom %t%( #%d%)%(, for %t%) (%s, issue %t, %s), id %t%(, answers %t%):\n",
+	rg_clock_print_utc(message->claimed_until_ms, until);
+	cli_say_to(to,
+		   "\nfrom %t%( #%d%)%(, for %t%) (%s, issue %t, %s), id %t%(, answers %t%)%(, "
+		   "claimed by %t until %s, and nobody else may ack it%):\n",
 		   message->from, message->seq,
 		   cli_mail_is_for_other(message, reader) ? message->to : RG_STR(""),
 		   rg_type_names[message->type], message->issue, when, message->id,
-		   message->reply_to);
+		   message->reply_to, held ? message->claimed_by : RG_STR(""), until);
 	cli_print_body(to, text, "> ");
 	if (bytes < message->content.length)
 		fprintf(to, "(cut after %zu of %zu bytes; `roger show %.*s` has all)\n", bytes,

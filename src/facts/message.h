@@ -96,6 +96,16 @@ static inline bool rg_message_claimed(const struct roger_message *message, int64
 	       message->claimed_until_ms - now_ms <= lease_ms_max;
 }
 
+/* Has another worker than this one of the agent the lease?  That of who retired is its heir's. */
+static inline bool rg_message_held(const struct roger_message *message, struct roger_str worker,
+				   struct roger_str agent, int64_t now_ms, int64_t lease_ms_max)
+{
+	return rg_message_claimed(message, now_ms, lease_ms_max) &&
+	       !rg_str_equal(message->claimed_by, worker) &&
+	       (!rg_str_equal(message->claimed_by, message->to) ||
+		rg_str_equal(message->to, agent));
+}
+
 /* The value for read_by: "" for the recipient itself, else the agent, which took over from it. */
 static inline struct roger_str rg_message_reader(const struct roger_message *message,
 						 struct roger_str agent)

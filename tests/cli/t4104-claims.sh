@@ -14,6 +14,7 @@ exits 1 "then nothing is left" roger claim --as pool --worker w3
 exits 1 "to receive neither" roger receive --as pool
 exits 0 "inbox shows them" roger inbox --as pool
 like "with their holder" "$out" "claimed by w1, lease ends 20"
+like "prime says who may ack it" "$(roger prime --as pool)" "id $one, claimed by w1 until 20[^ ]*Z, and nobody else may ack it:"
 exits 77 "w2 cannot ack what is w1's" roger ack --as pool --worker w2 "$one"
 exits 77 "nor give it back" roger nack --as pool --worker w2 "$one"
 exits 77 "nor somebody else of another name" roger ack --as other "$one"

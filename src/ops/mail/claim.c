@@ -181,15 +181,13 @@ struct instant {
 	int64_t lease_ms_max;
 };
 
-/* May this worker decide about the message?  The lease of a retired agent is its successor's. */
+/* May this worker decide about the message? */
 static int check_lease(const struct roger_ack_request *request, const struct roger_message *message,
 		       const struct instant *now, struct roger_err *err)
 {
 	rg_assert(!message->read);
-	if (!rg_message_claimed(message, now->ms, now->lease_ms_max) ||
-	    rg_str_equal(message->claimed_by, worker_of(request->worker, request->agent)) ||
-	    (rg_str_equal(message->claimed_by, message->to) &&
-	     !rg_str_equal(message->to, request->agent)))
+	if (!rg_message_held(message, worker_of(request->worker, request->agent), request->agent,
+			     now->ms, now->lease_ms_max))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' is claimed by '%.*s'",
 			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->claimed_by));

@@ -32,6 +32,19 @@ static void find_mail(struct priming *priming)
 	reply->messages = rg_read_messages(reading, &query);
 }
 
+/* The command that takes a message, or if another worker has claimed it, the one that says who. */
+static struct roger_str advise_ack(struct priming *priming, struct roger_str id)
+{
+	const struct roger_str agent = priming->request->agent;
+	const struct rg_query query = { .ids = &id, .id_count = 1 };
+	const struct roger_message_list found = rg_read_messages(&priming->duties.reading, &query);
+	const bool held =
+		found.count && rg_message_held(found.items, agent, agent, rg_clock_ms(),
+					       priming->roger->workspace->config->lease_ms_max);
+
+	return rg_causes_command(&priming->duties, held ? "trace" : "ack", id, "");
+}
+
 /* Add a duty for each message whose sender waits for it to be read. */
 static void look_at_mail(struct priming *priming)
 {
@@ -46,7 +59,7 @@ static void look_at_mail(struct priming *priming)
 			continue;
 		duty.subject = message->id;
 		duty.since_ms = message->confirm_by_ms;
-		duty.next = rg_causes_command(&priming->duties, "ack", message->id, "");
+		duty.next = advise_ack(priming, message->id);
 		rg_causes_add(&priming->duties, ROGER_SOON, "awaited", duty,
 			      "%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
 			      RG_STR_ARGS(message->id));
@@ -62,8 +75,7 @@ static void add_run(struct priming *priming, const struct rg_run_document *docum
 	if (run.status == ROGER_RUN_NOT_FORWARDED && rg_run_is_unheard(document)) {
 		duty.since_ms = document->receipts.completed_ms;
 		if (!duty.next.length)
-			duty.next =
-				rg_causes_command(&priming->duties, "ack", run.result_message, "");
+			duty.next = advise_ack(priming, run.result_message);
 		rg_causes_add(&priming->duties, ROGER_SOON, "done_but_not_forwarded", duty,
 			      "run %.*s is done, and you have not taken its result",
 			      RG_STR_ARGS(run.run));
