@@ -92,11 +92,16 @@ static void add_expected(const struct rg_value *schema, struct rg_buf *out)
 		rg_buf_add_text(out, "a value");
 }
 
-/* Add a short description, to help with what is missing. */
+/* Add what may stand there and a short description, to help with what is missing. */
 static void add_description(const struct rg_value *schema, struct rg_buf *out)
 {
 	struct roger_str text = rg_json_str(rg_json_member(schema, "description"));
+	const struct rg_value *values = rg_json_member(schema, "enum");
 
+	if (values) {
+		rg_buf_add_text(out, " of ");
+		rg_json_print(values, out);
+	}
 	if (text.length && text.length <= 100)
 		rg_buf_printf(out, " (%.*s)", RG_STR_ARGS(text));
 }
@@ -379,7 +384,7 @@ static size_t count_missing(const struct rg_value *required, const struct rg_val
 static bool say_missing(struct check *check, const struct rg_value *schema,
 			const struct rg_value *value, struct place *member)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf expected = { .maximum = 400 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf expected = { .maximum = SIZE_MAX };
 	const struct rg_value *properties = rg_json_member(schema, "properties");
 	const struct rg_value *rule = rg_json_member_of(properties, member->name);
 	struct roger_str missing = member->name, other = { NULL, 0 };

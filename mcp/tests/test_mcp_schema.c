@@ -91,6 +91,9 @@ static void members_are_kept(void **state)
 		{ "{\"properties\":{\"a\":{\"type\":\"string\",\"description\":\"who\"}},"
 		  "\"required\":[\"a\"]}",
 		  "{}", "'a' is missing; expected a string (who)" },
+		{ "{\"properties\":{\"a\":{\"type\":\"string\",\"enum\":[\"b\",\"c\"]}},"
+		  "\"required\":[\"a\"]}",
+		  "{}", "'a' is missing; expected a string of [\"b\",\"c\"]" },
 		{ "{\"properties\":{\"a\":{\"type\":\"string\"}}}", "{\"a\":1}",
 		  "'a' is a number; expected a string" },
 		{ "{\"properties\":{\"a\":{\"properties\":{\"b\":{\"items\":{\"type\":\"string\"}}}"

@@ -217,7 +217,7 @@ for name, arguments, words in (
         ("send", {"to": "a", "content": "x" * 10001}, "10000"), ("ack", {"ids": []}, "ids"), ("ack", {"ids": ["msg-none"]}, "msg-none"),
         ("send", {"to": "a", "content": "x", "key": "\u202eevil"}, "key"), ("send", {"to": "a", "content": "x", "key": "a\u200db"}, "key"),
         ("send", {"to": "\u202eevil", "content": "x"}, "'<U+202E>evil' is not a name"), ("ack", {"ids": ["\u2028"]}, "'<U+2028>'"),
-        ("wait", {"timeout": "soon"}, "timeout"), ("wait", {"timeout": "30d"}, "timeout"), ("run", {"action": "fly"}, "action"), ("run", {}, "action"),
+        ("wait", {"timeout": "soon"}, "timeout"), ("wait", {"timeout": "30d"}, "timeout"), ("run", {"action": "fly"}, "action"), ("run", {}, "'action' is missing; expected a string of [\"dispatch\",\"complete\",\"status\"]"),
         ("run", {"action": "dispatch"}, "run"), ("run", {"action": "dispatch", "run": "../x y"}, "run"),
         ("run", {"action": "status", "result": "x"}, "result"), ("thread", {"id": "msg-none"}, "msg-none"), ("inbox", {"limit": -1}, "limit"),
         ("inbox", {"limit": 10 ** 30}, "limit"), ("agents", {"x": 1}, "x"),
