@@ -355,7 +355,11 @@ static int decode_field(const struct roger_field *field, enum form form,
 	case ROGER_INT:
 	case ROGER_SPAN:
 		if (!rg_json_int(value, &number))
-			return fail_expected(field, "a whole number", err);
+			return fail_expected(field,
+					     field->kind == ROGER_SPAN
+						     ? "a whole number of ms, such as 10000 for 10s"
+						     : "a whole number",
+					     err);
 		*(int64_t *)at = number;
 		if (form == OF_ANSWER && field->kind == ROGER_INT)
 			return ROGER_OK;

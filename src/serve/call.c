@@ -61,8 +61,8 @@ static const struct roger_field *find_member(const struct roger_record *record, 
 			return field;
 		rg_nearest_look(&nearest, rg_str(name), rg_str(field->name));
 	}
-	rg_fail_member(err, ROGER_EUSAGE, name, "unknown member '%.64s'" RG_MEANT, name,
-		       RG_MEANT_ARGS(nearest));
+	rg_fail_member(err, ROGER_EDATA, name, "'%.64s' is no member roger knows here" RG_MEANT,
+		       name, RG_MEANT_ARGS(nearest));
 	return NULL;
 }
 
@@ -127,13 +127,15 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 	TAILQ_FOREACH(pair, &pairs, next)
 	{
 		/* Alone: the whole request, as roger itself asks. */
-		if (strcmp(pair->key, "json") == 0 && pair == TAILQ_FIRST(&pairs) &&
-		    !TAILQ_NEXT(pair, next)) {
-			r = read_object(job, rg_str(pair->value), err);
+		if (strcmp(pair->key, "json") == 0) {
+			r = pair == TAILQ_FIRST(&pairs) && !TAILQ_NEXT(pair, next)
+				    ? read_object(job, rg_str(pair->value), err)
+				    : rg_fail_member(err, ROGER_EUSAGE, "json",
+						     "json: expected alone, as the whole request");
 			break;
 		}
 		field = find_member(job->verb->request, pair->key, err);
-		r = field ? set_member(job, field, rg_str(pair->value), err) : ROGER_EUSAGE;
+		r = field ? set_member(job, field, rg_str(pair->value), err) : ROGER_EDATA;
 		if (r == ROGER_OK && field->kind != ROGER_TEXTS)
 			r = check_once(&pairs, pair, err);
 		if (r < 0)
