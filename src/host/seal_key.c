@@ -94,13 +94,9 @@ static int remember_key(struct rg_workspace *workspace, struct roger_str public_
 static int check_trusted(struct rg_workspace *workspace, const struct rg_seal_key *key,
 			 struct roger_err *err)
 {
-	const char *why = rg_workspace_distrust(workspace);
 	const struct rg_trust *trust;
-	int r;
+	int r = rg_workspace_trust(workspace, &trust, err);
 
-	if (*why)
-		return rg_fail(err, ROGER_EREFUSED, 0, "no seal is made: %s", why);
-	r = rg_workspace_trust(workspace, &trust, err);
 	if (r < 0 || !trust->known.seal_key.length || !key->public_key.length ||
 	    rg_str_equal(trust->known.seal_key, key->public_key))
 		return r;
@@ -115,8 +111,10 @@ static int check_trusted(struct rg_workspace *workspace, const struct rg_seal_ke
 int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 		     struct rg_seal_key *ret_key, struct roger_err *err)
 {
-	int r = read_both(workspace->data, arena, ret_key, err);
-	const bool there = ret_key->secret.length;
+	const char *why = rg_workspace_distrust(workspace);
+	int r = *why ? rg_fail(err, ROGER_EREFUSED, 0, "no seal is made: %s", why)
+		     : read_both(workspace->data, arena, ret_key, err);
+	const bool there = r == ROGER_OK && ret_key->secret.length;
 
 	if (r == ROGER_OK && there)
 		r = make_public(workspace, arena, ret_key, err);

@@ -209,7 +209,9 @@ with open(".roger/messages.jsonl", "r+") as file:
     for n in range(1100):
         file.write(json.dumps({**line, "id": "theirs-%d" % n, "seq": n + 2, "read": True, "read_at": line["created_at"], "archived_at": line["created_at"]}) + "\n")'
 	roger doctor --fix --json
+	ls .roger/seal.pub >made
 ) >told 2>/dev/null
+is "what --fix leaves is not made" "$(cat many/made)" ""
 is "however much is mended, what is left is told" "$(json '[d["fixed"] > 1000, d["left"], [b["fixed"] for b in d["breaches"] if b["severity"] == "repairable"]]' <told)" "[true, 1, [false]]"
 
 # ---- the send log
