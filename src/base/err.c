@@ -26,6 +26,8 @@ RG_PRINTF(5, 0)
 static void fill_error(struct roger_err *err, enum roger_code code, int system_errno,
 		       const char *member, const char *format, va_list arguments)
 {
+	enum { HALF = sizeof err->message / 2 };
+	char text[8192];
 	size_t used;
 
 	rg_assert(code < 0);
@@ -35,12 +37,18 @@ static void fill_error(struct roger_err *err, enum roger_code code, int system_e
 	err->code = code;
 	err->system_errno = system_errno;
 	snprintf(err->member, sizeof err->member, "%s", member);
-	vsnprintf(err->message, sizeof err->message, format, arguments);
+	vsnprintf(text, sizeof text, format, arguments);
 
-	used = strlen(err->message);
+	used = strlen(text);
 	if (system_errno)
-		snprintf(err->message + used, sizeof err->message - used, ": %s",
-			 strerror(system_errno));
+		snprintf(text + used, sizeof text - used, ": %s", strerror(system_errno));
+	used = strlen(text);
+	/* A long path is cut in its middle, since the reason stands behind it. */
+	if (used < sizeof err->message)
+		memcpy(err->message, text, used + 1);
+	else
+		snprintf(err->message, sizeof err->message, "%.*s...%s", HALF - 3, text,
+			 text + used - HALF + 1);
 	make_one_line(err->message);
 }
 

@@ -252,6 +252,20 @@ static void error_is_one_line_of_characters(void **state)
 		rg_fail(&err, ROGER_EIO, 0, "%.*s%s", (int)i, "ab", name);
 		assert_true(rg_utf8_count(rg_str(err.message), &chars));
 	}
+	/* A long name loses its middle, and the reason stays. */
+	memset(name, 'x', sizeof name - 1);
+	rg_fail(&err, ROGER_EIO, 2, "open '%s/end'", name);
+	assert_int_equal(strlen(err.message), sizeof err.message - 1);
+	assert_memory_equal(err.message, "open 'xxx", 9);
+	assert_non_null(strstr(err.message, "xxx...xxx"));
+	assert_non_null(strstr(err.message, "xxx/end': No such file or directory"));
+	memset(name + 450, '\0', 1);
+	rg_fail(&err, ROGER_EIO, 0, "open '%s' now", name);
+	assert_int_equal(strlen(err.message), 461);
+	rg_fail(&err, ROGER_EIO, 0, "open '%s' nowxx", name);
+	assert_null(strstr(err.message, "..."));
+	rg_fail(&err, ROGER_EIO, 0, "open '%s' nowxxx", name);
+	assert_non_null(strstr(err.message, "..."));
 	assert_int_equal(rg_fail(NULL, ROGER_EDATA, 0, "nobody listens"), ROGER_EDATA);
 }
 
