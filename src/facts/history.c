@@ -21,7 +21,8 @@ static const unsigned char causes[] = {
 	[ROGER_EVENT_LOST] = 20,	[ROGER_EVENT_FAILED] = 20,
 	[ROGER_EVENT_SETTLED] = 21,	[ROGER_EVENT_RUN_NOTE] = 21,
 	[ROGER_EVENT_ACTIVITY] = 22,	[ROGER_EVENT_ARCHIVED] = 23,
-	[ROGER_EVENT_DAMAGED] = 24,	[ROGER_EVENT_ACCEPTED] = 25
+	[ROGER_EVENT_DAMAGED] = 24,	[ROGER_EVENT_ACCEPTED] = 25,
+	[ROGER_EVENT_RETIREMENT] = 26
 };
 
 /* ----------------------------------------------------------------- order -- */

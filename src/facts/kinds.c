@@ -107,7 +107,7 @@ const struct rg_kind rg_kinds[RG_LOGS] = {
 			     .record = &rg_retirement_record,
 			     .chained = true,
 			     .at = "at",
-			     .members = { [RG_COLUMN_ID] = "id" } },
+			     .members = { [RG_COLUMN_ID] = "id", [RG_COLUMN_OWNER] = "id" } },
 	[RG_LOG_DAMAGE] = { .folder = "",
 			    .file = "damage.jsonl",
 			    .record = &rg_damage_record,

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "facts/damage.h"
 #include "facts/note.h"
+#include "facts/retirement.h"
 
 /* Words from free text are cut to this. */
 enum { FREE_BYTES_MAX = 240 };
@@ -78,6 +79,20 @@ void rg_say_note(const struct rg_note *note, struct rg_buf *out)
 		add_free(out, ": ", note->entry.message);
 		add_free(out, ", because of ", note->entry.evidence);
 	}
+}
+
+void rg_say_retirement(const struct roger_retirement *line, struct rg_buf *out)
+{
+	const struct roger_retired *now = rg_retired_find(&line->retired, line->id);
+
+	if (!now) {
+		rg_buf_add_text(out, "ended: it gets mail again");
+		return;
+	}
+	add_value(out, "", now->to);
+	rg_buf_add_text(out, now->to.length ? " gets its mail" : "its mail is refused");
+	add_value(out, ", says ", now->by);
+	add_free(out, ": ", now->reason);
 }
 
 void rg_say_damage(const struct roger_damage *damage, bool accepted, struct rg_buf *out)

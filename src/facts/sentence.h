@@ -14,6 +14,7 @@ void rg_say_attempt(const struct roger_attempt *attempt, enum roger_event_kind k
 		    struct rg_buf *out);
 void rg_say_letter(const struct roger_dead_letter *letter, struct rg_buf *out);
 void rg_say_note(const struct rg_note *note, struct rg_buf *out);
+void rg_say_retirement(const struct roger_retirement *line, struct rg_buf *out);
 void rg_say_damage(const struct roger_damage *damage, bool accepted, struct rg_buf *out);
 
 /* Print the sentence of a message's event from its row, when somebody asks for it. */

@@ -837,6 +837,10 @@ static int take_entry(struct intake *intake, const struct rg_line *line, struct 
 		row.texts[RG_COLUMN_OWNER] = record.cycle.opened_by;
 		rg_buf_printf(words, "cycle %.*s", RG_STR_ARGS(record.cycle.id));
 		break;
+	case RG_LOG_RETIRED:
+		row.kind = ROGER_EVENT_RETIREMENT;
+		rg_say_retirement(&record.retirement, words);
+		break;
 	case RG_LOG_DAMAGE:
 		r = take_damage(intake, &record.damage, &row, words, err);
 		break;

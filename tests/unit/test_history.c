@@ -57,7 +57,7 @@ static void every_kind_has_a_name(void **state)
 	assert_string_equal(rg_event_kind_names[ROGER_EVENT_CYCLE], "cycle");
 	assert_string_equal(rg_event_kind_names[ROGER_EVENT_DEAD_LETTER], "dead_letter");
 	assert_string_equal(rg_event_kind_names[ROGER_EVENT_ARCHIVED], "archived");
-	for (kind = 0; kind <= ROGER_EVENT_ATTEMPTED; kind++)
+	for (kind = 0; kind <= ROGER_EVENT_RETIREMENT; kind++)
 		assert_non_null(rg_event_kind_names[kind]);
 	assert_null(rg_event_kind_names[kind]);
 }

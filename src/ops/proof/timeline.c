@@ -120,7 +120,7 @@ static bool is_empty(const struct rg_telling *telling)
 
 static void tell_agent(struct rg_telling *telling, struct roger_str agent)
 {
-	enum { ACTIVITY = 4 };
+	enum { ACTIVITY = 5 };
 	const bool own = telling->own;
 	const struct rg_query messages[] = { { .from = agent }, { .to = agent } };
 	const struct rg_log_query entries[] = {
@@ -128,6 +128,7 @@ static void tell_agent(struct rg_telling *telling, struct roger_str agent)
 		{ .log = RG_LOG_SENDS, .target = agent },
 		{ .log = RG_LOG_DEAD_LETTERS, .owner = agent },
 		{ .log = RG_LOG_DEAD_LETTERS, .target = agent },
+		{ .log = RG_LOG_RETIRED, .owner = agent },
 		[ACTIVITY] = { .log = RG_LOG_ACTIVITY, .owner = agent },
 	};
 	size_t i;
