@@ -156,9 +156,6 @@ struct cli_list {
 	size_t count;
 };
 
-/* The word for a value of an enum member, which the record must have. */
-const char *cli_value_name(const struct roger_record *record, const char *member, int value);
-
 /* Encode a reply as --json has it: its format, its members, and what is damaged. */
 struct rg_buf;
 void cli_encode_reply(const struct roger *roger, const struct roger_record *record,

@@ -172,11 +172,6 @@ void cli_print_record(FILE *to, const struct roger_record *record, const void *i
 	cli_print_lists(to, record, item);
 }
 
-const char *cli_value_name(const struct roger_record *record, const char *member, int value)
-{
-	return cli_member(record, rg_str(member))->names[value];
-}
-
 enum cli_style cli_look(const unsigned char *tones, int value, enum cli_style otherwise)
 {
 	static const enum cli_style styles[] = { [RG_TONE_GOOD] = CLI_GREEN,

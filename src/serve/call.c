@@ -43,11 +43,6 @@ const struct roger_op *serve_find_verb(struct roger_str name)
 
 /* ------------------------------------------------------------ the request -- */
 
-static bool is_member(const struct roger_field *field)
-{
-	return !(field->flags & ROGER_DERIVED) && field->kind != ROGER_MEMBERS;
-}
-
 static const struct roger_field *find_member(const struct roger_record *record, const char *name,
 					     struct roger_err *err)
 {
@@ -55,8 +50,6 @@ static const struct roger_field *find_member(const struct roger_record *record, 
 	struct roger_str nearest = { "", 0 };
 
 	for (field = record->fields; field->name; field++) {
-		if (!is_member(field))
-			continue;
 		if (strcmp(field->name, name) == 0)
 			return field;
 		rg_nearest_look(&nearest, rg_str(name), rg_str(field->name));

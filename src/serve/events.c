@@ -20,7 +20,6 @@ enum {
 	PAGE = 50,
 	WATCH_MS = 200,
 	LOOK_MS = 1000, /* how often to read logs, and other programs' lines */
-	CURSOR_BYTES = 1024,
 };
 
 /* The place of a stream: after this message, and this entry of the activity log. */
@@ -123,8 +122,7 @@ static void add_message(struct reading *reading, const struct roger_message *mes
 	add_member(reading, "from", message->from);
 	add_member(reading, "to", message->to);
 	add_member(reading, "issue", message->issue);
-	add_member(reading, "type",
-		   rg_str(cli_value_name(cli_item_record("list"), "type", message->type)));
+	add_member(reading, "type", rg_str(rg_type_names[message->type]));
 	add_member(reading, "key", message->key);
 	add_member(reading, "reply_to", message->reply_to);
 	rg_buf_printf(reading->out, ",\"seq\":%lld", (long long)message->seq);
@@ -133,7 +131,6 @@ static void add_message(struct reading *reading, const struct roger_message *mes
 
 static void add_activity(struct reading *reading, const struct roger_activity *activity)
 {
-	const struct roger_record *record = cli_item_record("activity");
 	char id[32];
 
 	reading->cursor.line = activity->line;
@@ -142,9 +139,8 @@ static void add_activity(struct reading *reading, const struct roger_activity *a
 	snprintf(id, sizeof id, "%lld", (long long)activity->line);
 	begin_event(reading, "activity", rg_str(id), activity->at_ms);
 	add_member(reading, "task", activity->task);
-	add_member(reading, "type", rg_str(cli_value_name(record, "action.type", activity->type)));
-	add_member(reading, "status",
-		   rg_str(cli_value_name(record, "outcome.status", activity->status)));
+	add_member(reading, "type", rg_str(rg_action_names[activity->type]));
+	add_member(reading, "status", rg_str(rg_status_names[activity->status]));
 	end_event(reading);
 }
 
