@@ -371,8 +371,8 @@ TROUBLES = {
     "a document with errors": (bad_document, ("run_documents", "state/subagent-delivery-watchdog/bad.json"), "1 run document with errors", "", ""),
     "a question for a person": (question, ("mail", "human"), "human has mail", ONE, "human bob"),
     "a skipped text": (skipped, ("skipped", "1-0123456789abcdef-0.bob.txt"), "was skipped", "", "bob"),
-    "a skipped text for one that retired": (skipped_retired, ("skipped", "1-0123456789abcdef-0.bob.txt"), "was skipped: bob retired; name another, or remove the file", "", "carl"),
-    "a skipped text for a full mailbox": (skipped_full, ("skipped", "1-0123456789abcdef-0.bob.txt"), "was skipped: bob has no room; see its mail, or remove the file", "size_limits: {max_messages_per_issue_phase: 1}\n", "bob"),
+    "a skipped text for one that retired": (skipped_retired, ("skipped", "1-0123456789abcdef-0.bob.txt"), "was skipped: its agent retired: name one, or remove the file", "", "carl"),
+    "a skipped text for a full mailbox": (skipped_full, ("skipped", "1-0123456789abcdef-0.bob.txt"), "was skipped: no room; see its agent's mail, or remove the file", "size_limits: {max_messages_per_issue_phase: 1}\n", "bob"),
     "a sender that pauses, for somebody retired": (breaker_retired, ("breaker", "bob"), "^bob is retired: 1 refused, 1 sender pauses$", ONE + "breaker: {failures: 2, open_for: 1s}\n", "pause carl again carl"),
     "a sender that pauses": (breaker, ("breaker", "bob"), "2 late, 1 refused", ONE + "breaker: {failures: 2, open_for: 1s}\n", "pause again bob"),
 }

@@ -321,27 +321,13 @@ void rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_
 
 /* -------------------------------------------------------- trigger files -- */
 
-/* Say what keeps a text from the agent; "": nothing.  *ret_next: the command that makes room. */
-static struct roger_str find_obstacle(struct rg_causes *causes, struct roger_str agent,
-				      struct roger_str *ret_next)
-{
-	const struct roger_str heir = rg_retired_heir(&causes->retired, agent);
-	const struct rg_agent_mail *box = rg_causes_box(causes, heir);
-
-	if (!heir.length)
-		return rg_arena_text(causes->arena, "%.*s retired; name another",
-				     RG_STR_ARGS(agent));
-	if (!box || !box->parts[RG_PART_FULL])
-		return RG_STR("");
-	*ret_next = rg_agent_mail_next(causes, box);
-	return rg_arena_text(causes->arena, "%.*s has no room; see its mail", RG_STR_ARGS(heir));
-}
-
 /* Add a concern for skipped trigger texts, refused ones last, which a person ingests or removes. */
 static void look_at_skipped(struct rg_causes *causes)
 {
 	const struct rg_config *config = causes->roger->workspace->config;
-	struct roger_str to = RG_STR("NAME"), stem = { "", 0 }, file, name, what = { "", 0 };
+	struct roger_str to = RG_STR("NAME"), stem = { "", 0 }, file, name, heir;
+	const struct rg_agent_mail *box = NULL;
+	const char *what;
 	struct roger_concern concern = { 0 };
 	struct roger_strs names;
 	const char *dot;
@@ -368,23 +354,25 @@ static void look_at_skipped(struct rg_causes *causes)
 	dot = memchr(name.data, '.', name.length);
 	if (dot && rg_trigger_is_name(rg_str(dot + 1)))
 		stem = rg_trigger_stem(rg_str(dot + 1));
+	what = refused ? "see why" : names.count == 1 ? "let it in" : "let them in";
 	if (rg_name_valid(stem) && (refused || !rg_config_reserves(config, stem))) {
-		what = find_obstacle(causes, stem, &concern.next);
-		to = rg_retired_heir(&causes->retired, stem).length ? stem : to;
+		heir = rg_retired_heir(&causes->retired, stem);
+		box = rg_causes_box(causes, heir);
+		to = heir.length ? stem : to;
+		what = heir.length ? what : "its agent retired: name one";
 	}
-	if (!what.length)
-		what = rg_str(refused ? "see why" : names.count == 1 ? "let it in" : "let them in");
 	concern.subject = name;
 	concern.count = (int64_t)names.count;
-	if (!concern.next.length)
-		concern.next = rg_arena_text(causes->arena,
-					     "roger bridge ingest --to %.*s --unnumbered --file "
-					     "%.*s && rm %.*s",
-					     RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file));
+	concern.next = rg_arena_text(
+		causes->arena, "roger bridge ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
+		RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file));
+	if (box && box->parts[RG_PART_FULL]) {
+		what = "no room; see its agent's mail";
+		concern.next = rg_agent_mail_next(causes, box);
+	}
 	rg_causes_add(causes, ROGER_SOON, "skipped", concern,
-		      "%zu trigger text%s %s: %.*s, or remove the file", names.count,
-		      names.count == 1 ? " was" : "s were", refused ? "refused" : "skipped",
-		      RG_STR_ARGS(what));
+		      "%zu trigger text%s %s: %s, or remove the file", names.count,
+		      names.count == 1 ? " was" : "s were", refused ? "refused" : "skipped", what);
 }
 
 static void look_at_triggers(struct rg_causes *causes)
