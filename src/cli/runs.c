@@ -208,11 +208,26 @@ static int take_deadline(struct cli_run *run, struct roger_err *err)
 	return rg_kept(rg_arena_copy(run->arena, rg_str(text), &request->expected_by), err);
 }
 
+/* A run may have the name of the command: then say how it is shown. */
+static int run_namesake(struct cli_run *run, struct roger_err *err)
+{
+	const char *name = run->command->verb;
+	const struct roger_runs_request request = { .run = rg_str(name) };
+	RG_CLEANUP(roger_reply_free) struct roger_runs_reply reply = { 0 };
+
+	if (roger_runs(run->roger, &request, &reply, NULL) == ROGER_OK)
+		cli_print_note(rg_arena_text(run->arena, "`roger runs --run %s` shows the run '%s'",
+					     name, name));
+	return cli_call(run, err);
+}
+
 CLI_COMMAND(dismiss, "dismiss", .print = print_dismissed);
 CLI_COMMAND(dispatch, "dispatch", .prepare = take_deadline, .print = print_receipt);
 CLI_COMMAND(complete_run, "complete", .run = run_complete, .print = print_receipt);
-CLI_COMMAND(forward, "runs forward", .verb = "forward", .print = print_receipt);
-CLI_COMMAND(extend, "runs extend", .verb = "extend", .print = print_receipt);
-CLI_COMMAND(recover, "runs recover", .verb = "recover", .print = print_receipt);
-CLI_COMMAND(sweep, "runs sweep", .verb = "sweep");
+CLI_COMMAND(forward, "runs forward", .verb = "forward", .run = run_namesake,
+	    .print = print_receipt);
+CLI_COMMAND(extend, "runs extend", .verb = "extend", .run = run_namesake, .print = print_receipt);
+CLI_COMMAND(recover, "runs recover", .verb = "recover", .run = run_namesake,
+	    .print = print_receipt);
+CLI_COMMAND(sweep, "runs sweep", .verb = "sweep", .run = run_namesake);
 CLI_COMMAND(runs, "runs", .paged = true, .print = print_runs, .nothing = true);

@@ -141,5 +141,13 @@ done
 wait
 is "six dispatches are one" "$(wc -l <won | tr -d ' ')" 1
 is "and it is whole" "$(member childSessionKey twins)" "c$(cat won)"
+for name in sweep recover extend forward; do
+	run roger runs "$name"
+	unlike "no run is named $name: nothing is said" "$err" "shows the run"
+	roger dispatch "$name" --as lead --child kid -q
+	run roger runs "$name"
+	like "$name is a command and a run: it is said how the run is shown" "$err" "\`roger runs --run $name\` shows the run '$name'"
+	like "and so it is" "$(roger runs --run "$name")" "^$name  running"
+done
 is "nothing is left beside" "$(ls $runs | grep -c new)" 0
 done_testing
