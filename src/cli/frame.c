@@ -20,6 +20,12 @@ void cli_frame_begin(FILE *to)
 	      to);
 }
 
+void cli_frame_unread(FILE *to, int64_t unread, const struct roger_strs *notes)
+{
+	cli_say_to(to, "%d unread.\n%(%t.\n%)", unread,
+		   notes->count ? notes->items[0] : RG_STR(""));
+}
+
 /* How many characters c takes when shown: "> " begins a line, "<U+" a harmful character. */
 static size_t chars_of(uint32_t c)
 {

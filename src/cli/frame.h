@@ -21,6 +21,9 @@ extern const char cli_reach[];
 /* Print what comes before messages: whose words they are. */
 void cli_frame_begin(FILE *to);
 
+/* Print how much is unread, and the first note about that mailbox. */
+void cli_frame_unread(FILE *to, int64_t unread, const struct roger_strs *notes);
+
 /*
  * Does a message fit into the rest of a budget of characters?  *ret_bytes: how much
  * of its text does; *left becomes less.  The first one always fits, if not with all

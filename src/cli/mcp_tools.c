@@ -50,9 +50,8 @@ static void tell_inbox(FILE *to, const struct mcp_tool *tool)
 {
 	const struct roger_inbox_reply *reply = tool->reply;
 
-	fprintf(to, "%s has %lld unread.\n", tool->session->agent.data, (long long)reply->unread);
-	if (reply->notes.count)
-		cli_say_to(to, "%t.\n", reply->notes.items[0]);
+	fprintf(to, "%s has ", tool->session->agent.data);
+	cli_frame_unread(to, reply->unread, &reply->notes);
 	if (!reply->messages.count)
 		return;
 	tell_messages(to, tool, &reply->messages, tool->session->agent);

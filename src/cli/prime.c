@@ -82,10 +82,8 @@ size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const st
 
 	left -= roomy ? strlen(cli_reach) : 0;
 	duties = reply->messages.count ? left / 3 : left;
-	cli_say_to(to, "You are %t in roger, where agents write to each other. %d unread.\n",
-		   reply->agent, reply->unread);
-	if (reply->notes.count)
-		cli_say_to(to, "%t.\n", reply->notes.items[0]);
+	cli_say_to(to, "You are %t in roger, where agents write to each other. ", reply->agent);
+	cli_frame_unread(to, reply->unread, &reply->notes);
 	if (roomy)
 		fprintf(to, "%s\n", cli_reach);
 	cli_print_damage(to, roger);

@@ -4,12 +4,11 @@
 int rg_verb_session(struct roger *roger, const struct roger_session_request *request,
 		    struct roger_session_reply *reply, struct roger_err *err)
 {
-	const struct roger_agents_request everyone = { 0 };
 	struct roger_agents_reply found = { .memory = reply->memory };
 	int r = rg_engine_session(roger->engine, request->new_, &reply->epoch, err);
 
 	if (r == ROGER_OK)
-		r = rg_verb_agents(roger, &everyone, &found, err);
+		r = rg_verb_agents(roger, &(struct roger_agents_request){ 0 }, &found, err);
 	reply->agents = found.agents;
 	return r;
 }
