@@ -96,9 +96,10 @@ static inline bool rg_message_claimed(const struct roger_message *message, int64
 	       message->claimed_until_ms - now_ms <= lease_ms_max;
 }
 
-/* Has another worker than this one of the agent the lease?  That of who retired is its heir's. */
-static inline bool rg_message_held(const struct roger_message *message, struct roger_str worker,
-				   struct roger_str agent, int64_t now_ms, int64_t lease_ms_max)
+/* Does somebody else than this worker of the agent hold the message?  The lease of a retired agent
+ * is its successor's. */
+static inline bool rg_message_withheld(const struct roger_message *message, struct roger_str worker,
+				       struct roger_str agent, int64_t now_ms, int64_t lease_ms_max)
 {
 	return rg_message_claimed(message, now_ms, lease_ms_max) &&
 	       !rg_str_equal(message->claimed_by, worker) &&

@@ -186,8 +186,8 @@ static int check_lease(const struct roger_ack_request *request, const struct rog
 		       const struct instant *now, struct roger_err *err)
 {
 	rg_assert(!message->read);
-	if (!rg_message_held(message, worker_of(request->worker, request->agent), request->agent,
-			     now->ms, now->lease_ms_max))
+	if (!rg_message_withheld(message, worker_of(request->worker, request->agent),
+				 request->agent, now->ms, now->lease_ms_max))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' is claimed by '%.*s'",
 			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->claimed_by));

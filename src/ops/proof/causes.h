@@ -91,6 +91,10 @@ struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word
 /* Print the command "roger COMMAND WORD" and more, with the word quoted for a shell. */
 struct roger_str rg_causes_command(struct rg_causes *causes, const char *command,
 				   struct roger_str word, const char *more);
+/* Print what settles a dead letter whose message is in no mailbox any more, or which only a
+ * redelivery lets the agent receive; of any other, "". */
+struct roger_str rg_causes_letter_way_out(struct rg_causes *causes,
+					  const struct roger_dead_letter *letter);
 
 /* Add count to a part of an agent's mail, and return it.  since_ms: when the oldest of them began;
  * 0: unknown. */

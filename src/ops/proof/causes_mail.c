@@ -90,23 +90,28 @@ struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str 
 
 /* ---------------------------------------------------------- dead letters -- */
 
-static void judge_letter(struct rg_causes *causes, const struct roger_dead_letter *letter)
+struct roger_str rg_causes_letter_way_out(struct rg_causes *causes,
+					  const struct roger_dead_letter *letter)
 {
 	const struct rg_query by_id = { .ids = &letter->message, .id_count = 1 };
-	struct roger_message_list there;
+	const struct roger_message_list there = rg_read_messages(&causes->reading, &by_id);
+
+	if (there.count && !there.items[0].dead_at_ms)
+		return RG_STR("");
+	return rg_causes_command(causes, there.count ? "dead redeliver" : "dismiss", letter->id,
+				 "");
+}
+
+static void judge_letter(struct rg_causes *causes, const struct roger_dead_letter *letter)
+{
 	struct rg_agent_mail *box;
 
 	if (rg_dead_letter_counts_as(letter) != ROGER_UNDELIVERED)
 		return;
 	box = rg_causes_mail(causes, rg_retired_owner(&causes->retired, letter->to), RG_PART_DEAD,
 			     1, letter->at_ms);
-	if (box->way_out.length)
-		return;
-	there = rg_read_messages(&causes->reading, &by_id);
-	/* The message is in no mailbox any more, or only a redelivery lets the agent receive it. */
-	if (!there.count || there.items[0].dead_at_ms)
-		box->way_out = rg_causes_command(causes, there.count ? "dead redeliver" : "dismiss",
-						 letter->id, "");
+	if (!box->way_out.length)
+		box->way_out = rg_causes_letter_way_out(causes, letter);
 }
 
 /* Judge the letters of these rows: by their messages, which have one each, or one by its id. */

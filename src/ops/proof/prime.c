@@ -32,17 +32,15 @@ static void find_mail(struct priming *priming)
 	reply->messages = rg_read_messages(reading, &query);
 }
 
-/* The command that takes a message, or if another worker has claimed it, the one that says who. */
-static struct roger_str advise_ack(struct priming *priming, struct roger_str id)
+/* What settles a message; while another worker holds it, what says who does. */
+static struct roger_str next_of_message(struct priming *priming,
+					const struct roger_message *message)
 {
 	const struct roger_str agent = priming->request->agent;
-	const struct rg_query query = { .ids = &id, .id_count = 1 };
-	const struct roger_message_list found = rg_read_messages(&priming->duties.reading, &query);
-	const bool held =
-		found.count && rg_message_held(found.items, agent, agent, rg_clock_ms(),
-					       priming->roger->workspace->config->lease_ms_max);
+	const bool withheld = rg_message_withheld(message, agent, agent, rg_clock_ms(),
+						  priming->roger->workspace->config->lease_ms_max);
 
-	return rg_causes_command(&priming->duties, held ? "trace" : "ack", id, "");
+	return rg_causes_command(&priming->duties, withheld ? "why" : "ack", message->id, "");
 }
 
 /* Add a duty for each message whose sender waits for it to be read. */
@@ -59,7 +57,7 @@ static void look_at_mail(struct priming *priming)
 			continue;
 		duty.subject = message->id;
 		duty.since_ms = message->confirm_by_ms;
-		duty.next = advise_ack(priming, message->id);
+		duty.next = next_of_message(priming, message);
 		rg_causes_add(&priming->duties, ROGER_SOON, "awaited", duty,
 			      "%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
 			      RG_STR_ARGS(message->id));
@@ -70,12 +68,17 @@ static void add_run(struct priming *priming, const struct rg_run_document *docum
 {
 	struct roger_run run = document->run;
 	struct roger_concern duty = { .subject = run.run, .count = 1, .next = document->way_out };
+	const struct rg_query by_id = { .ids = &run.result_message, .id_count = 1 };
+	struct roger_message_list result;
 
 	rg_run_add_words(&run, priming->reply->memory);
 	if (run.status == ROGER_RUN_NOT_FORWARDED && rg_run_is_unheard(document)) {
 		duty.since_ms = document->receipts.completed_ms;
+		result = rg_read_messages(&priming->duties.reading, &by_id);
 		if (!duty.next.length)
-			duty.next = advise_ack(priming, run.result_message);
+			duty.next = result.count ? next_of_message(priming, &result.items[0])
+						 : rg_causes_command(&priming->duties, "runs",
+								     run.run, "");
 		rg_causes_add(&priming->duties, ROGER_SOON, "done_but_not_forwarded", duty,
 			      "run %.*s is done, and you have not taken its result",
 			      RG_STR_ARGS(run.run));
@@ -122,7 +125,10 @@ static void look_at_letters(struct priming *priming)
 			continue;
 		duty.subject = letter->id;
 		duty.since_ms = letter->at_ms;
-		duty.next = rg_causes_command(&priming->duties, "dead redeliver", letter->id, "");
+		duty.next = rg_causes_letter_way_out(&priming->duties, letter);
+		if (!duty.next.length)
+			duty.next = rg_causes_command(&priming->duties, "dead redeliver",
+						      letter->id, "");
 		rg_causes_add(&priming->duties, ROGER_SOON, "dead_letter", duty,
 			      "%.*s never read what you sent with %.*s", RG_STR_ARGS(letter->to),
 			      RG_STR_ARGS(letter->key));
