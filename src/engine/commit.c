@@ -486,7 +486,7 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	int r;
 
 	rg_assert(engine->staged_count && !rg_store_took(engine->store, RG_LOCK_APPEND));
-	r = rg_engine_prepare_epoch(engine, err);
+	r = rg_engine_prepare_epoch(engine, true, err);
 	if (r == ROGER_OK)
 		r = rg_store_begin(engine->store, RG_TALLY_AGENTS * engine->staged_count,
 				   RG_TALLY_COUNTS * engine->staged_count, err);

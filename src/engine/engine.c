@@ -59,7 +59,7 @@ static int find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach
 	int r;
 
 	ret_reach->held = engine->exclusive;
-	r = rg_engine_prepare_epoch(engine, err);
+	r = rg_engine_prepare_epoch(engine, false, err);
 	return r < 0 ? r : readable_end(engine, &ret_reach->end, err);
 }
 
@@ -667,7 +667,7 @@ int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine
 	if (r == ROGER_OK)
 		r = rg_index_new(engine->store, workspace, &engine->index, err);
 	if (r == ROGER_OK)
-		r = rg_engine_prepare_epoch(engine, err);
+		r = rg_engine_prepare_epoch(engine, false, err);
 	if (r == ROGER_OK)
 		r = rg_engine_follow_clearing(engine, err);
 	if (r < 0) {

@@ -122,7 +122,8 @@ static inline bool rg_archive_head(struct roger_str line, uint64_t *ret_hash)
 }
 
 /* state.c: message-state.json. */
-RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err);
+RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, bool to_write,
+				       struct roger_err *err);
 bool rg_engine_prepared(struct rg_engine *engine);
 /* If another program cleared the document (seed 002), start a new session. */
 RG_CHECKED int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err);

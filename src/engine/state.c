@@ -255,7 +255,7 @@ static int take_over(struct rg_engine *engine, const struct rg_sequence *sequenc
 }
 
 /* Load the epoch: that of a session in which nobody has sent is only in the document. */
-int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
+int rg_engine_prepare_epoch(struct rg_engine *engine, bool to_write, struct roger_err *err)
 {
 	struct rg_sequence *sequence = NULL, *first = NULL;
 	struct roger_err refused = { 0 };
@@ -279,7 +279,7 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 		if (atomic_load(&shared_of(engine)->broken) == RG_BROKEN_CLOSED)
 			atomic_store(&shared_of(engine)->prepared, 1);
 		r = ROGER_OK;
-	} else if (r == ROGER_EIO && refused.system_errno) {
+	} else if (!to_write && r == ROGER_EIO && refused.system_errno) {
 		/* A disk that cannot be written can still be read. */
 		r = ROGER_OK;
 	}
@@ -565,7 +565,7 @@ static int follow_numbers(struct rg_engine *engine, struct rg_sequence *there,
 		return r;
 	if (there->epoch > rg_tally_epoch(engine->store))
 		atomic_store(&shared_of(engine)->prepared, 0);
-	r = rg_engine_prepare_epoch(engine, err);
+	r = rg_engine_prepare_epoch(engine, false, err);
 	if (r == ROGER_OK)
 		r = first_numbers(engine, &first, err);
 	if (r < 0 || (!there->foreign && rg_sequence_covers(first, there)))
@@ -733,7 +733,7 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 
 int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err)
 {
-	int r = rg_engine_prepare_epoch(engine, err);
+	int r = rg_engine_prepare_epoch(engine, false, err);
 
 	if (r < 0)
 		return r;

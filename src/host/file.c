@@ -63,6 +63,10 @@ static int fail_open(const char *name, int error, bool create, struct roger_err 
 	if (error == ELOOP)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "'%s' is a symbolic link, which roger does not follow", name);
+	/* A socket, or a device without a driver. */
+	if (error == ENXIO)
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
+			       name);
 	return rg_fail(err,
 		       create		 ? rg_code_of_create(error)
 		       : error == ENOMEM ? ROGER_ENOMEM
@@ -96,8 +100,7 @@ static int check_regular(const struct rg_file_facts *facts, const char *name, st
 	if (facts->kind == RG_FILE_LINK)
 		return fail_open(name, ELOOP, false, err);
 	if (facts->kind != RG_FILE_REGULAR)
-		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
-			       name);
+		return fail_open(name, ENXIO, false, err);
 	return ROGER_OK;
 }
 

@@ -57,6 +57,12 @@ for thing in messages.jsonl messages.db messages.db-index messages.control messa
 	fi
 done
 
+# Nothing that is opened waits, and what stands there is told, not a guess.
+rm -rf trap && roger init -q trap
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("trap/.roger/sessions.jsonl")'
+exits 77 "a socket as sessions.jsonl" roger --workspace trap send -q --as a b hello
+like "is told" "$err" "'sessions.jsonl' is not a regular file; move it away"
+
 rm -rf elsewhere
 mkdir elsewhere
 ln -s "$here/elsewhere" linked
@@ -136,6 +142,10 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	like "what opens it" "$err" "roger serve"
 	exits 77 "init beside it" setpriv --reuid=65533 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
 		"$locked/roger" init "$locked"
+	(cd "$locked/.roger" && chmod -R u+w . && rm messages.control && : >sessions.jsonl && chown 0:0 sessions.jsonl && chmod 600 sessions.jsonl)
+	exits 74 "numbers that may not be read" setpriv --reuid=65534 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
+		"$locked/roger" send bob x --as ann --workspace "$locked"
+	like "are what is told" "$err" "'sessions.jsonl': Permission denied"
 	rm -rf "$locked"
 else
 	result 0 "without the right to write # SKIP needs root and setpriv"
