@@ -308,6 +308,9 @@ static int leave_out_retired(struct roger *roger, const struct rg_names *names,
 	r = rg_engine_retired(roger->engine, names->arena, &retired, err);
 	for (i = 0; r == ROGER_OK && i < names->count; i++) {
 		name = names->items[i];
+		/* No agent has it, but another program may have written under it. */
+		if (rg_config_is_roger(name) || rg_config_reserves(roger->workspace->config, name))
+			continue;
 		found = rg_retired_find(&retired, name);
 		heir = rg_retired_heir(&retired, name);
 		if (heir.length)

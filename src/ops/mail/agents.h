@@ -40,8 +40,8 @@ struct rg_everyone {
 
 /*
  * The members of a group, or for `all` everybody who is configured, is file-only, or ever sent,
- * read, looked or arrived: a mailbox that only ever got mail is likely a slip.  Retired agents are
- * skipped, or their heirs take their place.
+ * read, looked or arrived, but roger: a mailbox that only ever got mail is likely a slip.  Retired
+ * agents are skipped, or their heirs take their place.
  */
 RG_CHECKED int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *arena,
 			    struct rg_everyone *ret_everyone, struct roger_err *err);

@@ -216,8 +216,7 @@ static void note_skipped(struct rg_sending *sending, struct rg_draft *draft)
 	rg_arena_note(sending->arena, &draft->reply->notes, "%.*s", RG_STR_ARGS(note));
 }
 
-/* Add the members of a group, or of all, but not the sender, nor names that are no agent's, under
- * which another program may have written. */
+/* Add the members of a group, or of all, but not the sender. */
 static int add_several(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 		       struct roger_err *err)
 {
@@ -236,8 +235,7 @@ static int add_several(struct rg_sending *sending, struct rg_draft *draft, struc
 	}
 	for (i = 0; i < everyone.names.count; i++) {
 		name = everyone.names.items[i];
-		if (!rg_str_equal(name, draft->from) && !is_reserved(sending, name) &&
-		    !rg_config_is_roger(name))
+		if (!rg_str_equal(name, draft->from))
 			add_recipient(sending, draft, name);
 	}
 	return ROGER_OK;
