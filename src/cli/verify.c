@@ -31,6 +31,7 @@ static void print_verify(const struct cli_run *run)
 {
 	const struct roger_verify_reply *reply = run->reply;
 	const struct roger_finding *finding, *stray = NULL;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf file = { .maximum = SIZE_MAX };
 	int64_t accepted = 0;
 	size_t i;
 
@@ -55,10 +56,11 @@ static void print_verify(const struct cli_run *run)
 		cli_say("%Sintact%., but for %d accepted place%p\n", CLI_GREEN, accepted);
 	else
 		cli_say("%Sintact%.\n", CLI_GREEN);
-	if (stray)
-		cli_say("once you have seen what is no entry: %Sroger dismiss %t:%d --reason "
-			"TEXT%.\n",
-			CLI_CYAN, stray->file, stray->line);
+	if (!stray)
+		return;
+	rg_buf_add_shell_word(&file, stray->file);
+	cli_say("once you have seen what is no entry: %Sroger dismiss %t:%d --reason TEXT%.\n",
+		CLI_CYAN, rg_buf_str(&file), stray->line);
 }
 
 static int exit_of_verify(const struct cli_run *run)

@@ -151,4 +151,14 @@ like "doctor says what follows" "$(roger doctor)" "no entry of a send log is mad
 roger receive --as bob -q
 unlike "it is said and not stored" "$(cat .roger/messages.jsonl)" '"altered"'
 cd ..
+
+# A file may be named like a command of a shell: what verify says to type runs nothing of it.
+mkdir named && cd named && roger init -q
+mkdir -p .roger/send-log
+echo '{}' >'.roger/send-log/$(touch ran).jsonl'
+advice=$(roger verify | sed -n 's/TEXT$/seen/; s/^once you have seen what is no entry: //p')
+exits 0 "what verify says to type" env PATH="$(dirname "$ROGER"):$PATH" sh -c "$advice"
+check "runs nothing that a file is named after" test ! -e ran
+unlike "and settles that line" "$(roger verify)" "once you have seen"
+cd ..
 done_testing
