@@ -113,6 +113,13 @@ static int check_leftover(const struct checking *checking, const struct place *p
 static int check_folder(const struct checking *checking, const struct place *place,
 			struct roger_err *err);
 
+/* Is it a name under which nothing but a file is of use?  Who reads the others says so. */
+static bool is_file_of_ours(struct roger_str shown)
+{
+	return rg_str_is(shown, "id") || rg_str_is(shown, ".gitignore") ||
+	       rg_str_is(shown, "messages.db");
+}
+
 static int check_place(const struct checking *checking, const struct place *place,
 		       struct roger_err *err)
 {
@@ -132,10 +139,11 @@ static int check_place(const struct checking *checking, const struct place *plac
 		return ROGER_OK;
 	case RG_FILE_LINK:
 		return report_breach(checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE),
-				     false, err, "a symbolic link, which roger does not follow");
+				     false, err,
+				     "a symbolic link, which roger does not follow; move it away");
 	case RG_FILE_OTHER:
 		return report_breach(checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE),
-				     false, err, "neither a file nor a folder");
+				     false, err, "neither a file nor a folder; move it away");
 	case RG_FILE_REGULAR:
 		r = check_leftover(checking, place, facts.changed_ms, &removed, err);
 		/* An append changes a file under all its names: a backup made of links would
@@ -149,6 +157,10 @@ static int check_place(const struct checking *checking, const struct place *plac
 				(long long)facts.links);
 		break;
 	case RG_FILE_FOLDER:
+		if (is_file_of_ours(place->shown))
+			return report_breach(
+				checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE), false,
+				err, "a folder, where roger has a file; move it away");
 		break;
 	}
 	if (r == ROGER_OK && !removed)

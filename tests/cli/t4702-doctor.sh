@@ -287,9 +287,13 @@ mended "a folder that others may read" mode "0700" send-log 0 'chmod 755 .roger/
 mended "an index that its owner may not read" mode "owner may not read it; expected mode 0600" messages.db-index 0 \
 	'chmod 0 .roger/messages.db-index'
 ln -s /etc/passwd .roger/triggers
-damage "a symbolic link" place "symbolic link" triggers 0
+damage "a symbolic link" place "does not follow; move it away" triggers 0
 mkfifo .roger/pipe
-damage "a pipe" place "neither" pipe 0
+damage "a pipe" place "neither a file nor a folder; move it away" pipe 0
+for file in id messages.db; do
+	rm .roger/$file && (umask 077 && mkdir .roger/$file)
+	damage "a folder as $file" place "a folder, where roger has a file; move it away" $file 0
+done
 (umask 077 && echo >.roger/message-state.json.new-4194303)
 found "what a killed process left" note place "killed" message-state.json.new-4194303 0
 exits 0 "goes" roger doctor --fix -q
