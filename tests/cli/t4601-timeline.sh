@@ -57,6 +57,7 @@ is "a time" "$(kinds app --since 2090-01-01)" ""
 exits 1 "without any event" roger timeline app --since 2090-01-01
 is "roger's own notes, too" "$(roger timeline app --own --json | json 'sum(e["kind"] == "activity" for e in d["events"]) > 5')" true
 exits 66 "nothing is known" roger timeline nosuch
+like "of any kind" "$err" "nothing is known of any issue, task, run or agent 'nosuch'"
 exits 64 "of what?" roger timeline
 exits 64 "one of them" roger timeline app --agent bob
 exits 64 "one form" roger timeline app --json --mermaid

@@ -284,9 +284,11 @@ static int tell_timeline(struct rg_telling *telling, const struct roger_timeline
 	if (telling->reading.r == ROGER_OK && is_empty(telling)) {
 		near = find_near(telling->roger, (enum roger_subject)reply->subject, reply->what,
 				 telling->arena);
-		return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'" RG_MEANT,
-			       rg_subject_names[reply->subject], RG_STR_ARGS(reply->what),
-			       RG_MEANT_ARGS(near));
+		return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of %s %s '%.*s'" RG_MEANT,
+			       guessed ? "any" : "the",
+			       guessed ? "issue, task, run or agent"
+				       : rg_subject_names[reply->subject],
+			       RG_STR_ARGS(reply->what), RG_MEANT_ARGS(near));
 	}
 	rg_tell_rest(telling, request->since_ms);
 	rg_tell_around(telling);
