@@ -94,7 +94,7 @@ const struct rg_kind rg_kinds[RG_LOGS] = {
 					[RG_COLUMN_CYCLE] = "cycle",
 					[RG_COLUMN_STATE] = "outcome" },
 			   .derive = derive_task,
-			   .start = "{\"id\":\"",
+			   .start = "{\"id\":\"snd-",
 			   .noun = "an entry of a send log" },
 	[RG_LOG_DIGESTS] = { .folder = "",
 			     .file = "key-digests.jsonl",

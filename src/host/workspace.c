@@ -402,7 +402,16 @@ static int check_places(struct rg_workspace *workspace, struct roger_err *err)
 					? "no folder for messages"
 					: "outside the workspace");
 	}
-	return r;
+	if (r < 0)
+		return r;
+	/* A log has the name of its sender, which may be that of a journal. */
+	place = &trust->places.items[RG_PLACE_SEND_LOGS];
+	if (!rg_str_equal(place->path, trust->places.items[RG_PLACE_DATA].path))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_ECONFIG, 0,
+		       "%.*s: %.*s: '%.*s' is where the journals are; name a folder of its own",
+		       RG_STR_ARGS(place->origin), RG_STR_ARGS(place->setting),
+		       RG_STR_ARGS(place->path));
 }
 
 /*

@@ -332,6 +332,19 @@ printf '{"id":"msg-17' >workspace/torn.jsonl
 rm workspace/message-state.json
 printf 'storage: {data_dir: workspace, jsonl_file: torn.jsonl}\n' >.roger/config.yaml
 exits 0 "a first message that a kill cut off" roger send bob x --as ann
+# A sender may be called messages, or like an issue: its send log is never a file of another kind.
+for folder in .roger .roger/../.roger/; do
+	printf 'storage: {send_log_dir: %s}\n' $folder >.roger/config.yaml
+	exits 78 "send logs among the journals: $folder" roger send bob x --as messages --new --key t:v:2
+	like "need a folder of their own" "$err" "config.yaml:1: storage.send_log_dir: .*/.roger' is where the journals are; name a folder of its own"
+done
+mkdir -p .roger/messages_archive && echo '{"id":"msg-1-x","issue_id":"app"}' >.roger/messages_archive/app.jsonl
+cp .roger/messages_archive/app.jsonl ../archive.before
+printf 'storage: {send_log_dir: .roger/messages_archive}\n' >.roger/config.yaml
+exits 0 "a send log that is an archive" roger send bob x --as app --new --key t:v:3
+like "is told" "$err" "'app.jsonl' does not begin with an entry of a send log"
+check "and left" cmp .roger/messages_archive/app.jsonl ../archive.before
+rm -r .roger/messages_archive
 printf 'storage: {data_dir: ../data}\n' >.roger/config.yaml
 exits 78 "a place outside" roger list
 sha=$(roger trust --show --json | json 'd["sha256"]')
