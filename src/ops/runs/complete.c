@@ -257,6 +257,9 @@ static int find_stranded(struct completion *completion, struct roger_err *err)
 	if (r < 0 || !rg_run_why_stranded(&retired, run, message))
 		return r;
 	completion->again = run->result_message;
+	/* How it is known that the run ended stays as it is. */
+	if (run->source.length && !completion->request->source.length)
+		completion->source = run->source;
 	if (message && !completion->text.length && !completion->request->message.length)
 		completion->text = message->content;
 	return ROGER_OK;
