@@ -391,7 +391,8 @@ static int add_outcome(struct intake *intake, struct life *life, const struct li
 {
 	/* A message that was handed over is read when its agent says so, whoever claimed it. */
 	const bool by_worker = held && !foreign && after->read && !after->read_by.length &&
-			       !after->handed_at_ms && before->until_ms > after->read_at_ms,
+			       !after->handed_at_ms && before->until_ms > after->read_at_ms &&
+			       before->claimed_ms <= after->read_at_ms,
 		   again = before->acked_at_ms == after->acked_at_ms &&
 			   before->outcome == after->ack_outcome;
 	struct row row = { .kind = ROGER_EVENT_ACKNOWLEDGED,

@@ -118,6 +118,12 @@ exits 0 "a wait sees the mail" timeout 30 "$ROGER" wait --as eve --timeout 20s
 exits 0 "which is free" roger claim --as eve --worker w2 --json
 is "as it was" "$(printf '%s' "$out" | ids)" "[\"$id\"]"
 exits 0 "w2 may ack it" roger ack "$id" --as eve --worker w2
+roger send eve 'by two clocks' --as ann -q
+id=$(roger claim --as eve --worker w1 --json | json 'd["messages"][0]["id"]' | tr -d '"')
+set_clock "$id" "message.update({name: message[name] + 3 * day for name in ('claimed_at', 'claimed_until') if name in message})"
+exits 0 "what was claimed by a clock of later is received" roger receive --as eve
+like "all of it" "$out" "by two clocks"
+is "and acknowledged by nobody" "$(roger trace "$id" --json | json '[step["step"] for step in d["traces"][0]["steps"] if step["step"] in ("read", "acknowledged")]')" '["read"]'
 printf 'claims: {max_attempts: 1}\n' >.roger/config.yaml
 roger send eve 'this kills' --as ann -q
 id=$(roger claim --as eve --worker w1 --json | json 'd["messages"][0]["id"]' | tr -d '"')
