@@ -129,10 +129,12 @@ static int take_new(struct rg_message_rules *rules, const struct roger_message *
 		    unsigned *faults, struct roger_err *err)
 {
 	struct rg_message_agent *sender = agent_of(rules, message->from);
+	unsigned number;
 
 	if (!sender)
 		return rg_fail_memory(err);
-	*faults |= judge_number(rules, sender, message, own);
+	number = judge_number(rules, sender, message, own);
+	*faults |= rg_message_is_later(message) ? 0 : number;
 	rules->keys += message->key.length > 0;
 	rules->replies += message->reply_to.length > 0;
 	return message->via.length ? raise_mark(&rules->edges, message, err) : ROGER_OK;

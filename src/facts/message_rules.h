@@ -26,6 +26,12 @@ enum { RG_MESSAGE_FAULTS = 7, RG_MESSAGE_ODD = RG_MESSAGE_READ_EARLY | RG_MESSAG
 /* Descriptions of the faults, in the order of the enum. */
 extern const char *const rg_message_fault_texts[];
 
+/* Does no message begin with such a state?  If roger wrote it, an earlier line is lost. */
+static inline bool rg_message_is_later(const struct roger_message *message)
+{
+	return message->read || message->leases || message->archived_at_ms;
+}
+
 /* What earlier lines say about a line's message. */
 struct rg_message_before {
 	bool known;

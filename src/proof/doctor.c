@@ -114,6 +114,7 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 	rg_message_rules_init(&doctor.messages);
 	rg_table_init(&doctor.counts, sizeof(struct rg_doctor_count));
 	rg_table_init(&doctor.archived, sizeof(struct rg_doctor_archived));
+	rg_table_init(&doctor.not_as_sent, sizeof(uint64_t));
 	r = rg_sends_check_new(engine->workspace->config->cycles_kept, &doctor.sends, err);
 	if (r == ROGER_OK && !doctor.scratch)
 		r = rg_fail_memory(err);
@@ -133,6 +134,7 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 	rg_sends_check_free(doctor.sends);
 	rg_table_deinit(&doctor.counts);
 	rg_table_deinit(&doctor.archived);
+	rg_table_deinit(&doctor.not_as_sent);
 	rg_arena_free(doctor.scratch);
 	engine->stored += r == ROGER_OK && reply->fixed > 0;
 	return r;

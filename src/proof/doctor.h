@@ -52,6 +52,8 @@ struct rg_doctor {
 	struct rg_sends_check *sends;
 	struct rg_table counts;	  /* struct rg_doctor_count of issues and mailboxes */
 	struct rg_table archived; /* struct rg_doctor_archived */
+	/* Numbers of altered lines, and hashes of messages whose first line is one, or is lost. */
+	struct rg_table not_as_sent;
 
 	struct rg_index_checking *checking; /* the rules of the index */
 	int64_t index_end;

@@ -27,6 +27,19 @@ void rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk
 		rg_findings_add(&doctor->damaged, &finding);
 }
 
+/* Note the lines of messages that are found altered: all that a finding may mean. */
+static void note_altered(struct rg_doctor *doctor, const struct rg_walk *walk,
+			 const struct rg_misfit *found)
+{
+	int64_t line = found->line;
+	bool fresh;
+
+	if (found->by == RG_MISFIT_IN_CHAIN && walk->finding.from)
+		line = walk->finding.from;
+	for (; line && line <= found->line; line++)
+		doctor->failed |= !rg_table_put(&doctor->not_as_sent, (uint64_t)line, &fresh);
+}
+
 static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
 		      struct roger_err *err)
 {
@@ -51,6 +64,8 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 			 found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what,
 			 of_message ? "; no entry of a send log is made of it" : "");
 	rg_doctor_keep_damaged(doctor, walk, found);
+	if (of_message || (walk->file->log == RG_LOG_MESSAGES && found->by == RG_MISFIT_BEFORE))
+		note_altered(doctor, walk, found);
 	if (!breach.fixable || !doctor->wish->fix)
 		return ROGER_OK;
 	r = rg_engine_note_gap(doctor->engine, walk->file, found->line, found->byte,
@@ -178,7 +193,7 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	const uint64_t text = rg_message_text(&doctor->text, message);
 	const int by = before->known ? -1 : 1;
 	unsigned faults;
-	bool counts;
+	bool counts, fresh;
 	int r;
 
 	doctor->reply->messages++;
@@ -190,6 +205,8 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	if (r < 0)
 		return r;
 	report_faults(doctor, walk, message->id, faults);
+	if (!before->known && walk->own && rg_message_is_later(message))
+		doctor->failed |= !rg_table_put(&doctor->not_as_sent, walk->known->id, &fresh);
 	/* The message is in a mailbox now, or not any more. */
 	counts = !before->known != (message->archived_at_ms > 0) && !before->archived;
 	if (counts) {
@@ -313,10 +330,15 @@ int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err 
 {
 	struct rg_doctor *doctor = context;
 	const struct rg_walk_message *known;
-	size_t i;
+	bool fresh;
+	size_t i = 0;
 
 	(void)err;
 	doctor->reply->bytes += (int64_t)walk->lines.at;
+	while (doctor->not_as_sent.count && walk->file->log == RG_LOG_MESSAGES &&
+	       (known = rg_table_next(&walk->messages.table, &i)))
+		if (rg_table_find(&doctor->not_as_sent, known->line))
+			doctor->failed |= !rg_table_put(&doctor->not_as_sent, known->id, &fresh);
 	/* Look for the messages that documents of runs name. */
 	for (i = 0; i < doctor->wish->wanted_count && walk->file->log == RG_LOG_MESSAGES; i++) {
 		known = rg_walk_find(walk, doctor->wish->wanted[i].id);
@@ -505,6 +527,7 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 			     !rg_judge_lost_messages(&doctor->judge, doctor->engine));
 	struct roger_breach breach =
 		rg_breach(kinds[file->log], damage ? ROGER_DAMAGE : ROGER_NOTE, file->shown);
+	struct roger_str id = RG_STR("");
 	union rg_log_record record;
 	int r;
 
@@ -517,6 +540,13 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 	r = rule == RG_SENDS_GIVEN_UP ? ROGER_EDATA : read_entry(doctor, place, &record, err);
 	if (r == ROGER_OK && rule == RG_SENDS_LETTER_LOST)
 		return report_lost_letter(doctor, &record.attempt, breach, place->own, err);
+	if (r == ROGER_OK && file->log == RG_LOG_SENDS)
+		id = record.attempt.message;
+	if (r == ROGER_OK && file->log == RG_LOG_DEAD_LETTERS)
+		id = record.letter.message;
+	/* The line of the message is reported, and not what was copied from it before. */
+	if (rg_table_find(&doctor->not_as_sent, rg_hash(doctor->judge.key, id.data, id.length)))
+		return ROGER_OK;
 	/* Each of these records begins with its id; the line may have been purged meanwhile. */
 	if (r == ROGER_OK)
 		rg_doctor_report(

@@ -1,5 +1,7 @@
 #include "store/later.h"
 
+#include "store/lines.h"
+
 static int read_place(struct rg_store *store, struct rg_place place, struct rg_arena *arena,
 		      struct roger_str *ret_line, struct roger_err *err)
 {
@@ -14,17 +16,50 @@ static int read_place(struct rg_store *store, struct rg_place place, struct rg_a
 	return r;
 }
 
+/* Is the first line, or one up to the next with a chain, not as it was written?  Then who wrote a
+ * later line truly did not rewrite it. */
+static int find_doubt(struct rg_store *store, struct rg_place first, uint64_t end, bool *ret_doubt,
+		      struct roger_err *err)
+{
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines = rg_lines_of(store, &rg_store_messages, first.offset, end);
+	struct roger_str body;
+	struct rg_line line;
+	uint64_t chain, stated;
+	bool found = true;
+	int r = rg_chain_find(&lines.bytes, first.offset, &chain, err);
+
+	*ret_doubt = false;
+	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
+	       found) {
+		if (!line.too_long && rg_chain_split(line.text, &stated, &body)) {
+			*ret_doubt = !rg_chain_fits(chain, body, stated);
+			return ROGER_OK;
+		}
+		r = rg_chain_over_line(&lines.bytes, &line, &chain, err);
+	}
+	return r;
+}
+
 int rg_later_read(struct rg_store *store, uint64_t key, struct rg_place first,
 		  struct rg_place later, struct rg_arena *arena, struct roger_message *ret_message,
 		  struct rg_rewrites *ret_rewrites, struct roger_err *err)
 {
-	struct roger_str first_line, line;
+	struct roger_str first_line, line, body;
+	uint64_t stated;
+	bool doubt = false;
 	int r;
 
 	r = read_place(store, first, arena, &first_line, err);
 	if (r == ROGER_OK)
 		r = read_place(store, later, arena, &line, err);
-	return r < 0 ? r
-		     : rg_message_read_later(key, first_line, line, arena, ret_message,
-					     ret_rewrites, err);
+	if (r == ROGER_OK)
+		r = rg_message_read_later(key, first_line, line, arena, ret_message, ret_rewrites,
+					  err);
+	if (r == ROGER_OK && ret_rewrites->count &&
+	    (rg_chain_split(first_line, &stated, &body) || rg_chain_split(line, &stated, &body)))
+		r = find_doubt(store, first, later.offset + later.length + 1, &doubt, err);
+	if (doubt)
+		ret_rewrites->count = 0;
+	return r;
 }

@@ -157,6 +157,52 @@ for number, member in enumerate(FORGED):
 for chained, read in ((False, False), (True, True), (True, False)):
     rewrite("content", chained, read)
 
+# A first line that somebody altered is to blame; the later ones, which roger wrote truly, are not.
+ALTERED = {"issue": ('"app"', '"apx"'), "sender": ('"ann"', '"eve"'), "recipient": ('"bob"', '"eve"'),
+           "run": ('"run_counter":1', '"run_counter":7'), "type nobody has": ('"context"', '"content"'), "content": ("pay 10", "pay 90"),
+           "metadata": ('["v"]', '["w"]'), "time": ('"created_at":1', '"created_at":2'), "number": ('"seq":1', '"seq":9'),
+           "key": ("t:do:1", "t:do:2"), "cycle": ('"cycle_id":"1"', '"cycle_id":"9"'), "id": ("msg-1", "msg-2")}
+
+
+def alter_first(member, how):
+    begin(f"altered-{member}-{how}", True)
+    with open(JOURNAL, encoding="utf-8") as file:
+        lines = file.read().splitlines(True)
+    message = json.loads(lines[0])["id"]
+    place = next(i for i, later in enumerate(lines) if i and json.loads(later)["id"] == message)
+    before, after = ALTERED[member]
+    assert before in lines[0] and len(before) == len(after)
+    lines[0] = lines[0].replace(before, after)
+    if how == "without its chain":
+        lines[0] = lines[0].replace('"chain"', '"chaim"')
+    with open(JOURNAL, "w", encoding="utf-8") as file:
+        file.write("".join(lines))
+    if how == "seen by the index first":
+        remove("messages.db*", "messages.control", "messages.checkpoint")
+        roger("list")
+        roger("status")
+    innocent = [("messages.jsonl", i + 1) for i in range(len(lines)) if i > (how == "without its chain")] + [
+        ("send-log/ann.jsonl", 1)]
+    for step in ("as it is", "rebuilt", "archived"):
+        what = f"first line, {member}, {how}, {step}"
+        if step == "rebuilt":
+            roger("doctor", "rebuild")
+        if step == "archived":
+            done = roger("archive", message)
+            equal(f"{what}: it is", done.returncode, 0)
+        found = {(f["file"], f["line"]) for f in answer("verify")["findings"]}
+        told = {(b["file"], b["line"]) for b in answer("doctor")["breaches"] if b["severity"] == "damage"}
+        equal(f"{what}: verify blames no other", found & set(innocent), set())
+        check(f"{what}: but it", found, answer("verify"))
+        equal(f"{what}: doctor says the same", told, found)
+        check(f"{what}: status, too", f"messages.jsonl:{place + 1}" not in roger("status").stdout)
+    end()
+
+
+for member in ALTERED:
+    for how in ("seen by verify first", "seen by the index first", "without its chain"):
+        alter_first(member, how)
+
 # What the origin writes when it has read: its eleven members, numbers in its own digits.
 begin("origin", False)
 first = journal()[0]
