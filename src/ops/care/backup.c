@@ -29,6 +29,8 @@ struct making {
 	struct rg_backup backup;
 	struct part *parts; /* of its files, one each */
 	size_t part_count;
+	int64_t epoch; /* when message-state.json was read */
+	bool measured; /* the journals are: from now on others may rewrite what is read */
 };
 
 static void add_file(struct making *making, struct roger_str name, int64_t bytes,
@@ -63,11 +65,17 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 	struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct rg_kind *kind;
 	struct rg_digests digests;
+	int64_t epoch = 0;
 	size_t i;
 	int r = rg_kept(files, err);
 
 	if (r == ROGER_OK)
 		r = rg_engine_measure(engine, RG_MEASURED_ALL, making->arena, files, NULL, err);
+	making->measured = r == ROGER_OK;
+	if (r == ROGER_OK)
+		r = rg_engine_session(engine, false, &epoch, err);
+	if (r == ROGER_OK && epoch != making->epoch)
+		r = rg_fail(err, ROGER_ETIMEOUT, 0, "a session began meanwhile; try again");
 	if (r == ROGER_OK)
 		r = rg_engine_digests_of(engine, files, making->arena, &digests, err);
 	if (r == ROGER_OK)
@@ -207,6 +215,8 @@ static int try_backup(struct making *making, const char *path, struct roger_err 
 		r = rg_engine_seal_key(making->roger->engine, true, making->arena, &key, err);
 	/* Documents name messages and count them, so they are read before the journals. */
 	if (r == ROGER_OK)
+		r = rg_engine_session(making->roger->engine, false, &making->epoch, err);
+	if (r == ROGER_OK)
 		r = rg_engine_state_text(making->roger->engine, making->arena, &state, err);
 	if (r == ROGER_OK)
 		r = rg_engine_runs(making->roger->engine, NULL, NULL, making->arena, &runs, err);
@@ -232,11 +242,11 @@ int rg_verb_backup(struct roger *roger, const struct roger_backup_request *reque
 
 	if (r < 0)
 		return r;
-	/* A purge may rewrite logs meanwhile, so this is tried again. */
+	/* A purge may rewrite logs meanwhile, or a session begin, so this is tried again. */
 	do {
 		making = (struct making){ .roger = roger, .arena = reply->memory };
 		r = try_backup(&making, path, err);
-	} while (r == ROGER_ETIMEOUT && ++tries < TRIES_MAX);
+	} while (r == ROGER_ETIMEOUT && making.measured && ++tries < TRIES_MAX);
 	for (i = 0; i < making.part_count; i++)
 		reply->bytes += making.backup.files.items[i].bytes;
 	reply->files = (int64_t)making.part_count;
