@@ -503,9 +503,12 @@ static int add_up_rows(const struct table *table, struct rg_index_sums *sums, st
 
 int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_index_sums *sums)
 {
+	struct rg_store *store = index->store;
 	struct table table = { .index = index, .end = INT64_MAX };
 	bool valid = false;
+	size_t behind = 0;
 	uint64_t inode;
+	char next;
 	int r = rg_index_file_find(index, index->seed_name, &inode, NULL);
 
 	*ret_end = -1;
@@ -516,6 +519,11 @@ int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_inde
 		       "PRAGMA busy_timeout = 1000; PRAGMA cache_size = -2000; BEGIN", NULL);
 	if (r == ROGER_OK)
 		r = load_progress(&table, &valid, NULL);
+	/* Other programs may have added rows for lines that the table has not read. */
+	if (r == ROGER_OK && valid)
+		r = store->ops->read(store, &rg_store_messages, (uint64_t)table.offset, &next, 1,
+				     &behind, NULL);
+	valid &= !behind;
 	if (r == ROGER_OK && valid)
 		r = add_up_rows(&table, sums, NULL);
 	if (r == ROGER_OK && valid)

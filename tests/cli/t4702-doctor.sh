@@ -336,6 +336,18 @@ exits 0 "lines of roger that repeat it are no damage" roger doctor
 is "and it is told once" "$(printf '%s\n' "$out" | grep -c 'read and read_at contradict')" 1
 cd ..
 
+# ---- another program that writes as seed 004 says: a line, then its row
+cd other || exit 1
+printf '{"id":"msg-1-b","issue_id":"app","from_phase":"kim","to_phase":"bob","run_counter":1,"message_type":"context","content":"hi","metadata":null,"read":false,"created_at":1,"read_at":null}\n' >>.roger/messages.jsonl
+python3 -c 'import sqlite3; db = sqlite3.connect(".roger/messages.db"); db.execute("INSERT INTO messages VALUES(\"msg-1-b\", \"app\", \"kim\", \"bob\", 1, \"context\", \"hi\", NULL, 0, 1, NULL)"); db.commit()'
+exits 0 "a row whose line was not read yet is no breach" roger doctor
+unlike "and not told" "$out" "messages.db"
+roger list -q >/dev/null
+python3 -c 'import sqlite3; db = sqlite3.connect(".roger/messages.db"); db.execute("DELETE FROM messages WHERE from_phase = \"kim\""); db.commit()'
+exits 65 "a row that is gone is one" roger doctor
+like "of messages.db" "$out" "messages.db: rows of messages"
+cd ..
+
 # ---- many at once, and a place where nothing can be written
 for i in $(seq 1500); do printf 'garbage\n'; done >>.roger/messages.jsonl
 exits 0 "many notes" roger doctor --json
