@@ -257,6 +257,24 @@ notes = [note["what"] for note in answer("doctor")["breaches"] if note["severity
 check("doctor names the twin", any("msg-1-twin" in note and "with the key of one before it" in note for note in notes), notes)
 end()
 
+# A higher attempt may be of another cycle; that of another program's line does not open the key again.
+for cycle, attempt in (("9", 2), ("zz", 7)):
+    begin(f"moved-{cycle}", False)
+    sent = journal()[0]
+    append(dict(sent, cycle_id=cycle, attempt=attempt), False)
+    for step in ("as it is", "rebuilt"):
+        again = answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro")
+        equal(f"moved to {cycle}, the true retry is a duplicate, {step}",
+              (again.get("duplicate"), [m["id"] for m in again.get("messages", [])]), (True, [sent["id"]]))
+        equal(f"moved to {cycle}, another text is refused, {step}",
+              roger("send", "--as", "ann", "bob", *TEXT, "pay 10000 euro").returncode, 77)
+        roger("doctor", "rebuild")
+    equal(f"moved to {cycle}, nothing is stored twice", len({line["id"] for line in journal()}), 2)
+    roger("log", "cycle", "new", "--as", "ann")
+    again = answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro")
+    equal(f"moved to {cycle}, a new cycle opens the key", (again.get("duplicate"), len({line["id"] for line in journal()})), (False, 3))
+    end()
+
 # A line without run_counter counts as one of the first run, which another line may leave out.
 begin("counter", False)
 line = {name: first[name] for name in ELEVEN if name != "run_counter"}

@@ -24,6 +24,24 @@ static bool is_sent(const struct rg_key_use *use, const struct roger_message *me
 	return sent;
 }
 
+/* Put a message back into the cycle in which the log says it was delivered, which is final. */
+static void put_back(struct rg_key_use *use, struct roger_message *message)
+{
+	const struct roger_attempt *line, *said = NULL;
+
+	for (line = use->lines; line < use->lines + use->line_count; line++) {
+		if (line->outcome != ROGER_DELIVERED || !rg_str_equal(line->message, message->id))
+			continue;
+		if (rg_str_equal(line->cycle, message->cycle))
+			return;
+		said = line;
+	}
+	if (!said)
+		return;
+	message->cycle = said->cycle;
+	use->moved |= rg_str_equal(said->cycle, use->cycle.id);
+}
+
 int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_str key,
 		   struct rg_arena *arena, struct rg_key_use *ret_use, struct roger_err *err)
 {
@@ -50,6 +68,8 @@ int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_st
 	for (i = 0; i < ret_use->messages.count; i++)
 		if (is_sent(ret_use, &items[i]))
 			items[count++] = items[i];
+	for (i = 0; i < count; i++)
+		put_back(ret_use, &items[i]);
 	ret_use->messages.count = count ? count : ret_use->messages.count;
 	return ROGER_OK;
 }

@@ -16,6 +16,7 @@ struct rg_key_use {
 	struct roger_attempt *lines; /* of the key, as the log has them */
 	size_t line_count;
 	struct roger_message_list messages; /* sent with the key, in any cycle, archived or not */
+	bool moved; /* another program's line says that one of this cycle is of another */
 };
 
 RG_CHECKED int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_str key,

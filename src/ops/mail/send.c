@@ -613,9 +613,7 @@ static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
 	return ROGER_OK;
 }
 
-/* The key was used.  The same payload gets its first result again, another one is an error. */
-static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
-			    struct roger_err *err)
+int rg_send_use_first(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	struct roger_message_list first;
 	const char *difference;
@@ -769,7 +767,7 @@ static int commit_messages(struct rg_sending *sending, struct roger_err *err)
 			return ROGER_OK;
 		case RG_KEY_KNOWN:
 			draft = draft_of(sending, outcome.which);
-			r = use_first_result(sending, draft, err);
+			r = rg_send_use_first(sending, draft, err);
 			break;
 		case RG_OVER_MAILBOX:
 		case RG_OVER_ISSUE:
@@ -822,7 +820,7 @@ static int check_key_use(struct rg_sending *sending, struct rg_draft *draft, str
 	    !rg_engine_may_know_key(sending->roger->engine, draft->from, draft->key))
 		return ROGER_OK;
 	r = rg_engine_count(sending->roger->engine, &query, &count, err);
-	return r < 0 || !count ? r : use_first_result(sending, draft, err);
+	return r < 0 || !count ? r : rg_send_use_first(sending, draft, err);
 }
 
 /* Check with the drafts before it, so that the error is about the one that goes over the limit. */

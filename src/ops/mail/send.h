@@ -62,6 +62,9 @@ bool rg_send_same_text(struct roger_str a, struct roger_str b);
 /* Name what differs from what the key stored first; NULL: nothing. */
 const char *rg_send_difference(const struct rg_sending *sending, const struct rg_draft *draft,
 			       const struct roger_message_list *first);
+/* The key was used.  The same payload gets its first result again, another one is an error. */
+RG_CHECKED int rg_send_use_first(struct rg_sending *sending, struct rg_draft *draft,
+				 struct roger_err *err);
 RG_CHECKED int rg_send_conflict(const struct rg_draft *draft, struct roger_str id,
 				struct roger_str to, const char *difference, struct roger_err *err);
 

@@ -361,6 +361,8 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 			take_over(draft, i, history.last, text);
 		}
 	}
+	if (r == ROGER_OK && use.moved && !again.count)
+		return rg_send_use_first(sending, draft, err);
 	if (r == ROGER_OK && !again.count)
 		keep_refused(draft, &use);
 	return r < 0 || !again.count ? r : begin_again(sending, draft, &again, err);
