@@ -15,6 +15,9 @@
 
 enum { PLACES_MAX = 100 }; /* places recorded at a time */
 
+/* A disk loses whole sectors, or so many bytes of a line. */
+enum { SECTOR_BYTES = 512, HOLE_BYTES = 64 };
+
 static struct rg_shared *shared_of(struct rg_engine *engine)
 {
 	return rg_store_shared(engine->store);
@@ -441,15 +444,11 @@ static void tell_first(struct rg_engine *engine, const struct roger_damage_list 
 /* Were bytes changed that were once on disk?  A read-only process reads them all to know. */
 static bool journal_differs(struct rg_engine *engine, const struct rg_figure *witness)
 {
-	RG_CLEANUP(rg_lines_deinit)
-	struct rg_lines lines = rg_lines_of(engine->store, &rg_store_messages, 0, witness->count);
-	struct rg_chain chain = { 0 };
-	struct rg_line line;
-	bool found = true, own;
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	uint64_t chain = 0;
 
-	while (found && rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found)
-		found = rg_chain_step(&lines.bytes, &line, &chain, &own, NULL) == ROGER_OK;
-	return lines.at == witness->count && chain.value != witness->chain;
+	return rg_chain_over_lines(&bytes, 0, witness->count, &chain, NULL) == ROGER_OK &&
+	       chain != witness->chain;
 }
 
 /* Is damage found but not recorded, because the disk is full or the process may only read? */
@@ -624,6 +623,24 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	return kind;
 }
 
+/* Has the line NULs as a torn write leaves them: to the edge of a sector, or many? */
+static bool has_hole(const struct rg_line *line)
+{
+	const char *text = line->text.data, *end = text + line->length, *nul = text, *after;
+	bool begins, ends;
+
+	for (; nul < end && (nul = memchr(nul, '\0', (size_t)(end - nul))); nul = after) {
+		for (after = nul; after < end && !*after;)
+			after++;
+		begins = (line->offset + (uint64_t)(nul - text)) % SECTOR_BYTES == 0;
+		ends = (line->offset + (uint64_t)(after - text)) % SECTOR_BYTES == 0;
+		if (after - nul >= HOLE_BYTES || (begins && after == end) ||
+		    (ends && (begins || nul == text)))
+			return true;
+	}
+	return false;
+}
+
 bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind)
 {
 	const struct rg_line *line = &walk->line;
@@ -631,7 +648,7 @@ bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_find
 	*ret_kind = kind_of_line(judge, walk, walk->number, ROGER_STRAY);
 	if (line->too_long)
 		return false;
-	if (line->length && memchr(line->text.data, '\0', line->length))
+	if (has_hole(line))
 		walk->last_hole = walk->number;
 	if (walk->file->log != RG_LOG_MESSAGES || walk->own || !rg_line_looks_own(line->text))
 		return false;

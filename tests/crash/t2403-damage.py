@@ -199,6 +199,24 @@ def innocent_logs(seed, top):
     return lib.parallel(one, cases), len(cases)
 
 
+def small_holes(seed, top):
+    """A NUL that no disk leaves excuses nothing: it is damage of a log, and doctor does not call it lost with the machine."""
+    faults = []
+    for name in (".roger/logs/activity.log.jsonl", ".roger/send-log/ann.jsonl"):
+        data = lib.read_file(f"{seed}/{name}")
+        lines = data.splitlines(True)
+        second = len(lines[0])
+        for what, altered in (("one in the middle", data[:second + 20] + b"\0" + data[second + 21:]),
+                              ("one at the end", data[:second + len(lines[1]) - 2] + b"\0" + data[second + len(lines[1]) - 1:]),
+                              ("a line of one", data[:second] + b"\0\n" + data[second:].replace(b"ann", b"eve", 1))):
+            store = lib.copy(seed, f"{top}/store")
+            write(f"{store}/{name}", altered)
+            expect(faults, f"{name}, {what}: verify", run(store, "verify"), 65)
+            expect(faults, f"{name}, {what}: doctor", run(store, "doctor", "--fix"), 65)
+            expect(faults, f"{name}, {what}: verify again", run(store, "verify"), 65)
+    return faults
+
+
 def innocent_copies(seed, top):
     faults = []
     copy = lib.copy(seed, f"{top}/copy")
@@ -290,6 +308,7 @@ def main():
         tap.result(many_names(seed, top), "so it is with many names, and no number is given again")
         faults, count = innocent_logs(whole, top)
         tap.result(faults, f"{count} holes in logs that were not synced are no damage")
+        tap.result(small_holes(whole, top), "a NUL that no disk leaves there excuses nothing")
         tap.result(innocent_copies(seed, top), "copies, and a folder that was restored as a whole, are no damage")
         tap.result(middle(seed, top), "a line in the middle is accepted as it stands, and no other")
     tap.done()
