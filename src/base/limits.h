@@ -19,6 +19,9 @@
 /* A longer line of a journal is skipped and reported. */
 #define RG_LINE_BYTES_MAX (8 << 20)
 
+/* A line of a message leaves so much of that for what becomes of it, or it is none. */
+#define RG_STATE_BYTES_MAX (64 << 10)
+
 /* How deep JSON that roger reads may be nested. */
 #define RG_JSON_DEPTH_MAX 64
 

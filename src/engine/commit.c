@@ -88,17 +88,20 @@ static struct rg_staged *stage_line(struct rg_engine *engine)
 static int print_staged(struct rg_engine *engine, struct rg_staged *staged,
 			const struct roger_message *message, struct roger_err *err)
 {
+	/* Leave space for the number and the chain, and before that for what becomes of it. */
+	const size_t most =
+		RG_LINE_BYTES_MAX - 200 - (staged->added ? (size_t)RG_STATE_BYTES_MAX : 0);
+
 	staged->from = engine->text.length;
 	rg_message_print(message, &engine->text, &staged->number_at);
 	staged->to = engine->text.length;
 	if (engine->text.failed)
 		return rg_fail_memory(err);
-	/* Leave space for the number and the chain. */
-	if (staged->to - staged->from > RG_LINE_BYTES_MAX - 200)
+	if (staged->to - staged->from > most)
 		return rg_fail_member(err, ROGER_EDATA, "content",
 				      "content: with its metadata and written as JSON it takes "
-				      "more than %d bytes",
-				      RG_LINE_BYTES_MAX - 200);
+				      "more than %zu bytes",
+				      most);
 	return ROGER_OK;
 }
 

@@ -12,6 +12,22 @@ static int check_bound(const char *member, int64_t number, int64_t maximum, stru
 			      (long long)maximum);
 }
 
+/* Can the line be written again, with what becomes of the message?  Only a long text cannot. */
+static int check_length(const struct roger_message *message, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	struct roger_message sent = *message;
+	size_t number_at;
+
+	if (rg_message_bytes(message) + (int64_t)message->unknown.length < RG_LINE_BYTES_MAX / 8)
+		return ROGER_OK;
+	rg_message_as_sent(&sent);
+	rg_message_print(&sent, &line, &number_at);
+	if (line.failed || line.length <= RG_LINE_BYTES_MAX - RG_STATE_BYTES_MAX)
+		return rg_kept(!line.failed, err);
+	return rg_fail_member(err, ROGER_EDATA, "content", "content: longer than a message may be");
+}
+
 int rg_message_check(const struct roger_message *message, struct roger_err *err)
 {
 	int r;
@@ -22,7 +38,8 @@ int rg_message_check(const struct roger_message *message, struct roger_err *err)
 	r = check_bound("seq", message->seq, RG_SEQ_MAX, err);
 	if (r < 0)
 		return r;
-	return check_bound("epoch", message->epoch, RG_EPOCH_MAX, err);
+	r = check_bound("epoch", message->epoch, RG_EPOCH_MAX, err);
+	return r < 0 ? r : check_length(message, err);
 }
 
 static int decode_message(const struct rg_json *json, struct rg_arena *arena,

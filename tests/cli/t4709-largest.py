@@ -150,6 +150,25 @@ class Talker(http.server.BaseHTTPRequestHandler):
         pass
 
 
+# Another program's line of nearly 8 MiB, with no room for what becomes of it: who gets it could not mark it read, nor what is behind.
+LONG = {"id": "msg-1-long", "issue_id": "app", "from_phase": "kim", "to_phase": "bob", "run_counter": 1, "message_type": "context",
+        "content": "x" * (8 * MIB - 400), "metadata": None, "read": False, "created_at": 1, "read_at": None}
+os.mkdir("long")
+os.chdir("long")
+roger("init")
+roger("send", "--as", "ann", "--new", "bob", "before")
+with open(".roger/messages.jsonl", "a", encoding="ascii") as file:
+    file.write(json.dumps(LONG, separators=(",", ":")) + "\n")
+roger("send", "--as", "ann", "bob", "behind")
+got = roger("receive", "--as", "bob", "--json")
+check("a message with no room for its state is none, and other mail is received",
+      (got.returncode, [m["content"] for m in json.loads(got.stdout or "{}").get("messages", [])]) == (0, ["before", "behind"]), got.stderr[:300])
+strays = [f for f in json.loads(roger("verify", "--json").stdout)["findings"] if f["kind"] == "stray"]
+check("verify names its line", [f["line"] for f in strays] == [2], strays)
+check("doctor counts no message more", roger("doctor").returncode == 0)
+check("status tells of it", "stray" in roger("status").stdout)
+os.chdir("..")
+
 server = http.server.HTTPServer(("127.0.0.1", 0), Talker)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 got = roger("list", bounded=True, ROGER_SERVER=f"http://127.0.0.1:{server.server_port}", ROGER_TOKEN="x" * 43)

@@ -50,9 +50,11 @@ struct rg_journal {
 	uint32_t owed;		    /* locks to release in a control file that is not mapped yet */
 	rg_journal_adopt *adopt;
 	rg_witness_source *source;
-	void *context;		 /* for both callbacks */
-	int64_t looked_ns;	 /* when the control file's name was last checked */
-	int64_t checked_ns;	 /* when the last line was last checked */
+	void *context;	    /* for both callbacks */
+	int64_t looked_ns;  /* when the control file's name was last checked */
+	int64_t checked_ns; /* when the last line was last checked */
+	int64_t far_ns;	    /* when far more was read for that, which ends at far_end */
+	uint64_t far_end;
 	int64_t others_until_ns; /* until when another build, which was met, is waited for */
 
 	/* Set while the append lock is held: */
@@ -419,10 +421,16 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 	if (r < 0 || *ret_fits)
 		return r;
 	*ret_fits = true;
+	/* Whoever only reads need not read megabytes again and again. */
+	if (!journal->appending && journal->far_end == tail.appended &&
+	    journal->checked_ns - journal->far_ns < (int64_t)PLACE_LOOK_MS * 1000000)
+		return ROGER_OK;
 	r = chain_at_end(journal, tail.appended, &chain, err);
 	/* A stated chain need not be the one that was continued: compute it over the whole file. */
 	if (r == ROGER_OK && chain != tail.chain)
 		r = chain_at(journal, 0, 0, tail.appended, &chain, err);
+	journal->far_end = r == ROGER_OK && chain == tail.chain ? tail.appended : 0;
+	journal->far_ns = journal->checked_ns;
 	if (r < 0 || chain == tail.chain)
 		return r;
 	*ret_fits = false;
