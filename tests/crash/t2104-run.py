@@ -244,7 +244,7 @@ def kill_everywhere(seed, program, sweep, top):
     return faults, tally["killed"]
 
 
-def fail_everywhere(seed, program, sticky, top):
+def fail_everywhere(seed, program, sticky, top, of=None):
     def one(point, folder):
         name, number, error = point
         base = base_of(seed, folder)
@@ -263,6 +263,8 @@ def fail_everywhere(seed, program, sticky, top):
 
     todo = []
     for name, number in points(base_of(seed, top), program, top):
+        if of and name != of:
+            continue
         errors = [e for e in ERRORS.get(name, "").split() if not (sticky and (e in ("EINTR",) or "poll" in name or name == "fcntl"))]
         todo += [(name, number, error) for error in (errors if lib.SLOW or not sticky else errors[:1])]
     if sticky and not lib.SLOW:
@@ -287,6 +289,9 @@ def main():
             for sticky in (False, True):
                 faults, failed = fail_everywhere(seed, program, sticky, top)
                 tap.result(faults, f"{program}: {failed} calls failed {'from then on' if sticky else 'once'}")
+        if not lib.SLOW and "fails" in names:
+            faults, failed = fail_everywhere(seed, "fails", False, top, "write")
+            tap.result(faults, f"fails: {failed} writes failed once, and its owner is told of how it ended, or that nobody knows")
     tap.done()
 
 

@@ -184,6 +184,10 @@ int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger
 
 	*ret_id = *ret_untold = (struct roger_str){ "", 0 };
 	r = send_about(roger, run, to, ROGER_CONTEXT, verb, number, content, arena, ret_id, err);
+	/* If a text that never arrived took that key, send under one of this text. */
+	if (r == ROGER_EREFUSED && strcmp(err->member, "key") == 0)
+		r = send_about(roger, run, to, ROGER_CONTEXT, verb, number_of(content), content,
+			       arena, ret_id, err);
 	if (r != ROGER_EREFUSED && r != ROGER_EDATA)
 		return r;
 	*ret_untold = rg_arena_str(arena, rg_str(err->message));
