@@ -27,27 +27,17 @@ void rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk
 		rg_findings_add(&doctor->damaged, &finding);
 }
 
-/* Note the lines of messages that are found altered: all that a finding may mean. */
-static void note_altered(struct rg_doctor *doctor, const struct rg_walk *walk,
-			 const struct rg_misfit *found)
-{
-	int64_t line = found->line;
-	bool fresh;
-
-	if (found->by == RG_MISFIT_IN_CHAIN && walk->finding.from)
-		line = walk->finding.from;
-	for (; line && line <= found->line; line++)
-		doctor->failed |= !rg_table_put(&doctor->not_as_sent, (uint64_t)line, &fresh);
-}
-
 static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
 		      struct roger_err *err)
 {
 	const bool shape = found->by == RG_MISFIT_AT_END || found->kind == ROGER_STRAY;
 	const bool gap = found->by == RG_MISFIT_IN_CHAIN && found->kind == ROGER_TORN;
-	const bool of_message = walk->file->log == RG_LOG_MESSAGES &&
-				found->by == RG_MISFIT_IN_CHAIN &&
-				(found->kind == ROGER_ALTERED || found->kind == ROGER_ACCEPTED);
+	const bool of_message =
+		walk->file->log == RG_LOG_MESSAGES && found->line &&
+		(found->by == RG_MISFIT_IN_CHAIN || found->by == RG_MISFIT_BEFORE) &&
+		(found->kind == ROGER_ALTERED || found->kind == ROGER_ACCEPTED);
+	int64_t line = found->by == RG_MISFIT_IN_CHAIN && walk->finding.from ? walk->finding.from
+									     : found->line;
 	struct rg_doctor *doctor = context;
 	struct roger_breach breach =
 		breach_here(walk,
@@ -55,6 +45,7 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 			    : shape			      ? ROGER_BREACH_SHAPE
 							      : ROGER_BREACH_CHAIN,
 			    rg_finding_is_damage(found->kind) ? ROGER_DAMAGE : ROGER_NOTE);
+	bool fresh;
 	int r;
 
 	breach.line = found->line;
@@ -64,8 +55,8 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 			 found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what,
 			 of_message ? "; no entry of a send log is made of it" : "");
 	rg_doctor_keep_damaged(doctor, walk, found);
-	if (of_message || (walk->file->log == RG_LOG_MESSAGES && found->by == RG_MISFIT_BEFORE))
-		note_altered(doctor, walk, found);
+	for (; of_message && line <= found->line; line++)
+		doctor->failed |= !rg_table_put(&doctor->not_as_sent, (uint64_t)line, &fresh);
 	if (!breach.fixable || !doctor->wish->fix)
 		return ROGER_OK;
 	r = rg_engine_note_gap(doctor->engine, walk->file, found->line, found->byte,

@@ -345,8 +345,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 		stored = rg_key_message(&use, draft->to.items[i]);
 		is_stored = stored && rg_str_equal(stored->id, history.last->message);
 		if (r == ROGER_OK && answer == RG_SEND_SKIP &&
-		    history.last->outcome == ROGER_DELIVERED &&
-		    (!stored || (is_stored && !rg_str_equal(stored->cycle, history.last->cycle))))
+		    history.last->outcome == ROGER_DELIVERED && !stored)
 			r = check_lost(sending, draft, history.last, err);
 		if (r < 0 || (answer == RG_SEND_SKIP && history.last->outcome == ROGER_DELIVERED))
 			continue;
