@@ -21,8 +21,9 @@ roger send --as plan bob 'nothing' --dry-run -q
 is "a dry run is none" "$(count)" 3
 exits 65 "not even one that fails" roger send --as plan bob x --type data --metadata '{}' --pass 1 --issue 'a b' --dry-run
 is "really" "$(count)" 3
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "{\"to\":\"pool\",\"content\":\"n $i\"}"; done |
-	roger send --as plan --batch -q 2>/dev/null
+# From a file: of a pipe, what is there when its writer pauses is a batch of its own.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "{\"to\":\"pool\",\"content\":\"n $i\"}"; done >batch
+roger send --as plan --batch -q <batch 2>/dev/null
 is "a batch is one note" "$(count)" 4
 is "with at most sixteen ids" "$(last '[len(d["action"]["details"]["ids"]), d["action"]["details"]["count"]]')" "[16, 20]"
 
