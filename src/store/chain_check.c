@@ -89,12 +89,16 @@ static int open_doubt(struct rg_chain_check *check, const struct rg_line *line,
 		      struct roger_str body, uint64_t stated, bool copied,
 		      struct rg_chain_finding *ret_finding, struct roger_err *err)
 {
-	settle_doubt(check, false, ret_finding);
+	/* Another program may copy several lines in a row: the last one decides. */
+	const bool again = check->doubt.open && check->doubt.copied && copied;
+	const uint64_t before = again ? check->doubt.as_before : check->chain;
+
+	settle_doubt(check, again, ret_finding);
 	check->doubt = (struct rg_chain_doubt){
 		.open = true,
 		.line = check->lines,
 		.byte = line->offset,
-		.as_before = check->chain,
+		.as_before = before,
 		.as_stated = stated,
 		.as_computed = check->sha ? rg_chain_over_sha(check->chain, body)
 					  : rg_chain_over(check->chain, body),

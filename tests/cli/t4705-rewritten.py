@@ -72,13 +72,17 @@ def tail_chain():
     return chain
 
 
+def append_text(text):
+    with open(JOURNAL, "a", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
 def append(line, chained):
     text = json.dumps({name: value for name, value in line.items() if name != "chain"},
                       separators=(",", ":"), ensure_ascii=False)
     if chained:
         text = text[:-1] + ',"chain":"%016x"}' % lib_forge.over(tail_chain(), text[:-1].encode())
-    with open(JOURNAL, "a", encoding="utf-8") as file:
-        file.write(text + "\n")
+    append_text(text)
 
 
 def begin(name, read, theirs=False):
@@ -256,6 +260,19 @@ for step in ("as it is", "rebuilt"):
 notes = [note["what"] for note in answer("doctor")["breaches"] if note["severity"] == "note"]
 check("doctor names the twin", any("msg-1-twin" in note and "with the key of one before it" in note for note in notes), notes)
 end()
+
+# A program that repeats all it has read repeats the chain, too: of one message, or of several in a row.
+for count in (1, 2, 3):
+    begin(f"copies-{count}", False)
+    roger("send", "--as", "ann", "bob", "--issue", "app", "third")
+    for line in journal()[:count]:
+        append_text(json.dumps(dict(line, read=True, read_at=line["created_at"] + 5), separators=(",", ":"), ensure_ascii=False))
+    for step in ("at the end", "before a line of roger's"):
+        found = answer("verify")
+        equal(f"{count} lines copied, {step}: no damage", (found["damaged"], [f["kind"] for f in found["findings"]]), (0, ["foreign"] * count))
+        equal(f"{count} lines copied, {step}: nor for doctor", roger("doctor").returncode, 0)
+        roger("send", "--as", "ann", "bob", "--issue", "app", "behind")
+    end()
 
 # A higher attempt may be of another cycle; that of another program's line does not open the key again.
 for cycle, attempt in (("9", 2), ("zz", 7)):
