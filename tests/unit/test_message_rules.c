@@ -300,7 +300,7 @@ static unsigned expected_number_fault(struct journal *journal, const struct roge
 	if (!taken->seq || (!own && taken->epoch > journal->epoch))
 		return 0;
 	if (taken->epoch < journal->epoch)
-		return own ? RG_MESSAGE_EPOCH_BACK : 0;
+		return own && !rg_message_is_later(taken) ? RG_MESSAGE_EPOCH_BACK : 0;
 	journal->epoch = taken->epoch;
 	if (taken->epoch > current->epoch || taken->seq > current->seq) {
 		current->seq = taken->seq;
@@ -310,7 +310,8 @@ static unsigned expected_number_fault(struct journal *journal, const struct roge
 		return 0;
 	} else if (taken->seq < current->seq || !same_send(taken, &current->last) ||
 		   taken->to.data == current->first_to || taken->to.data == current->last_to) {
-		fault = RG_MESSAGE_NUMBER_BACK;
+		/* A state that no message begins with follows a line that is lost. */
+		fault = rg_message_is_later(taken) ? 0 : RG_MESSAGE_NUMBER_BACK;
 	}
 	current->last = *taken;
 	current->last_to = taken->to.data;

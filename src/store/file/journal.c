@@ -37,6 +37,9 @@ enum { LAST_BYTES = 4096 };
 /* How often to check whether the control file was replaced or damaged while mapped. */
 enum { PLACE_LOOK_MS = 100, PLACES_MAX = 100 };
 
+/* More bytes than that behind the chain before the last are not read again in that time. */
+enum { FAR_BYTES = 1 << 20 };
+
 struct rg_journal {
 	int folder;
 	int file;
@@ -408,7 +411,7 @@ static int goes_on(struct rg_journal *journal, bool *ret_goes_on, bool *ret_ends
 
 int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roger_err *err)
 {
-	struct rg_tail tail;
+	struct rg_tail tail, before = { 0 };
 	uint64_t chain;
 	bool ends;
 	int r;
@@ -429,7 +432,8 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 	/* A stated chain need not be the one that was continued: compute it over the whole file. */
 	if (r == ROGER_OK && chain != tail.chain)
 		r = chain_at(journal, 0, 0, tail.appended, &chain, err);
-	journal->far_end = r == ROGER_OK && chain == tail.chain ? tail.appended : 0;
+	(void)!rg_control_previous_tail(journal->control, &before);
+	journal->far_end = tail.appended - before.appended > FAR_BYTES ? tail.appended : 0;
 	journal->far_ns = journal->checked_ns;
 	if (r < 0 || chain == tail.chain)
 		return r;
