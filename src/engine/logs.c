@@ -606,7 +606,7 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 	int r;
 
 	rg_assert(from <= to);
-	r = rg_chain_find(&lines.bytes, from, &chain.value, err);
+	r = rg_chain_before(&lines.bytes, from, &chain, err);
 	if (r < 0)
 		return r;
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {

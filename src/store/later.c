@@ -23,21 +23,20 @@ static int find_doubt(struct rg_store *store, struct rg_place first, uint64_t en
 {
 	RG_CLEANUP(rg_lines_deinit)
 	struct rg_lines lines = rg_lines_of(store, &rg_store_messages, first.offset, end);
+	struct rg_chain chain;
 	struct roger_str body;
 	struct rg_line line;
-	uint64_t chain, stated;
-	bool found = true;
-	int r = rg_chain_find(&lines.bytes, first.offset, &chain, err);
+	uint64_t stated;
+	bool found = true, own = false;
+	int r = rg_chain_before(&lines.bytes, first.offset, &chain, err);
 
-	*ret_doubt = false;
 	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
 	       found) {
-		if (!line.too_long && rg_chain_split(line.text, &stated, &body)) {
-			*ret_doubt = !rg_chain_fits(chain, body, stated);
-			return ROGER_OK;
-		}
-		r = rg_chain_over_line(&lines.bytes, &line, &chain, err);
+		r = rg_chain_step(&lines.bytes, &line, &chain, &own, err);
+		if (!line.too_long && rg_chain_split(line.text, &stated, &body))
+			break;
 	}
+	*ret_doubt = found && !own;
 	return r;
 }
 

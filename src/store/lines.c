@@ -489,10 +489,9 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 	return r;
 }
 
-int rg_chain_over_lines(const struct rg_bytes *bytes, uint64_t from, uint64_t to, uint64_t *chain,
-			struct roger_err *err)
+static int follow_lines(const struct rg_bytes *bytes, uint64_t from, uint64_t to,
+			struct rg_chain *chain, struct roger_err *err)
 {
-	struct rg_chain behind = { .value = *chain };
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found = true, own;
@@ -501,10 +500,41 @@ int rg_chain_over_lines(const struct rg_bytes *bytes, uint64_t from, uint64_t to
 	rg_lines_init(&lines, bytes, from, to);
 	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
 	       found)
-		r = rg_chain_step(bytes, &line, &behind, &own, err);
+		r = rg_chain_step(bytes, &line, chain, &own, err);
 	rg_lines_deinit(&lines);
+	return r;
+}
+
+int rg_chain_over_lines(const struct rg_bytes *bytes, uint64_t from, uint64_t to, uint64_t *chain,
+			struct roger_err *err)
+{
+	struct rg_chain behind = { .value = *chain };
+	int r = follow_lines(bytes, from, to, &behind, err);
+
 	*chain = behind.value;
 	return r;
+}
+
+int rg_chain_before(const struct rg_bytes *bytes, uint64_t at, struct rg_chain *ret_chain,
+		    struct roger_err *err)
+{
+	uint64_t end, from, unused;
+	int r = find_stated(bytes, at, &unused, &end, err);
+
+	/* Go back to a line whose chain fits, since others may be copies. */
+	do {
+		*ret_chain = (struct rg_chain){ 0 };
+		from = 0;
+		if (r == ROGER_OK && end)
+			r = find_stated(bytes, end - 1, &ret_chain->value, &from, err);
+		if (r == ROGER_OK)
+			r = follow_lines(bytes, from, end, ret_chain, err);
+		if (ret_chain->doubt && from)
+			end = from;
+		else
+			break;
+	} while (r == ROGER_OK);
+	return r < 0 ? r : follow_lines(bytes, end, at, ret_chain, err);
 }
 
 /* ------------------------------------------------------------ digests -- */

@@ -123,6 +123,10 @@ struct rg_chain {
 RG_CHECKED int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line,
 			     struct rg_chain *chain, bool *ret_own, struct roger_err *err);
 
+/* The chain at byte `at`, as if all lines before had been read: it looks behind copies. */
+RG_CHECKED int rg_chain_before(const struct rg_bytes *bytes, uint64_t at,
+			       struct rg_chain *ret_chain, struct roger_err *err);
+
 /* The chain after the whole lines from..to; *chain is read and updated. */
 RG_CHECKED int rg_chain_over_lines(const struct rg_bytes *bytes, uint64_t from, uint64_t to,
 				   uint64_t *chain, struct roger_err *err);

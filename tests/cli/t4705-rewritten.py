@@ -274,6 +274,28 @@ for count in (1, 2, 3):
         roger("send", "--as", "ann", "bob", "--issue", "app", "behind")
     end()
 
+# Neighbours that are copied as they are fit each other; the line of roger's behind them is not to blame.
+begin("neighbours", False)
+with open(JOURNAL, encoding="utf-8") as file:
+    for line in file.read().splitlines():
+        append_text(line)
+        roger("log", "sends")
+roger("send", "--as", "ann", "bob", "--issue", "app", "behind")
+equal("a line behind copies is not blamed", [f for f in answer("verify")["findings"] if f["line"] == len(journal())], [])
+end()
+
+# What roger writes behind such a copy is known as roger's, also by who begins to read there.
+begin("behind-a-copy", False)
+roger("send", "--as", "ann", "bob", "--key", "t:do:9", "--confirm", "read", "--within", "1ms", "read me")
+for line in journal()[:2]:
+    append_text(json.dumps(dict(line, read=True, read_at=line["created_at"] + 5), separators=(",", ":"), ensure_ascii=False))
+    roger("log", "sends")
+roger("receive", "--as", "bob")
+equal("a reading behind a copy is told", [a["outcome"] for a in answer("log", "sends", "--from", "ann")["attempts"]
+      if a["key"] == "t:do:9"][-1:], ["delivered"])
+equal("and doctor misses nothing", roger("doctor").returncode, 0)
+end()
+
 # A higher attempt may be of another cycle; that of another program's line does not open the key again.
 for cycle, attempt in (("9", 2), ("zz", 7)):
     begin(f"moved-{cycle}", False)
