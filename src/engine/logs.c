@@ -599,14 +599,14 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 	RG_CLEANUP(rg_lines_deinit)
 	struct rg_lines lines = rg_lines_of(store, &rg_store_messages, from, to);
 	const struct rg_head head = rg_store_head(store);
-	struct rg_chain chain = { 0 };
+	struct rg_chain chain = { .unsure = true };
 	struct rg_line line;
 	size_t count = 0;
 	bool found, own;
 	int r;
 
 	rg_assert(from <= to);
-	r = rg_chain_before(&lines.bytes, from, &chain, err);
+	r = rg_chain_find(&lines.bytes, from, &chain.value, err);
 	if (r < 0)
 		return r;
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {

@@ -465,11 +465,14 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 		  bool *ret_own, struct roger_err *err)
 {
 	struct roger_str body;
-	uint64_t stated;
-	const uint64_t before = chain->value;
+	uint64_t stated, before;
 	bool carries = !line->too_long && rg_chain_split(line->text, &stated, &body);
 	int r;
 
+	if (carries && chain->unsure && !rg_chain_fits(chain->value, body, stated) &&
+	    (r = rg_chain_before(bytes, line->offset, chain, err)) < 0)
+		return r;
+	before = chain->value;
 	*ret_own = carries && rg_chain_fits(chain->value, body, stated);
 	chain->damaged = carries && !*ret_own && chain->doubt &&
 			 (rg_chain_fits(chain->other, body, stated) ||
