@@ -43,7 +43,7 @@ static void fill_error(struct roger_err *err, enum roger_code code, int system_e
 	if (system_errno)
 		snprintf(text + used, sizeof text - used, ": %s", strerror(system_errno));
 	used = strlen(text);
-	/* A long path is cut in its middle, since the reason stands behind it. */
+	/* Cut the middle, usually a long path: the reason comes at the end. */
 	if (used < sizeof err->message)
 		memcpy(err->message, text, used + 1);
 	else

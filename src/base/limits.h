@@ -19,7 +19,8 @@
 /* A longer line of a journal is skipped and reported. */
 #define RG_LINE_BYTES_MAX (8 << 20)
 
-/* A line of a message leaves so much of that for what becomes of it, or it is none. */
+/* The first line of a message must be shorter by this many bytes: later lines repeat it with more
+ * state. */
 #define RG_STATE_BYTES_MAX (64 << 10)
 
 /* How deep JSON that roger reads may be nested. */

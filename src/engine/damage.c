@@ -15,7 +15,7 @@
 
 enum { PLACES_MAX = 100 }; /* places recorded at a time */
 
-/* A disk loses whole sectors, or so many bytes of a line. */
+/* What a torn write leaves as NULs: whole sectors, or this many bytes within a line. */
 enum { SECTOR_BYTES = 512, HOLE_BYTES = 64 };
 
 static struct rg_shared *shared_of(struct rg_engine *engine)

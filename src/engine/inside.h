@@ -122,6 +122,8 @@ static inline bool rg_archive_head(struct roger_str line, uint64_t *ret_hash)
 }
 
 /* state.c: message-state.json. */
+/* Load the epoch, once for each control file.  A file or disk that fails is an error only with
+ * to_write: the caller is going to append. */
 RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, bool to_write,
 				       struct roger_err *err);
 bool rg_engine_prepared(struct rg_engine *engine);

@@ -155,7 +155,7 @@ static int take_chained(struct rg_chain_check *check, const struct rg_line *line
 	bool whole = sip || rg_chain_over_sha(check->chain, body) == stated, fresh = true;
 	int r = ROGER_OK;
 
-	/* Behind a copy, the copy of the next line goes on, too. */
+	/* After a copied line, a copy of the line that followed it fits the chain, too. */
 	*ret_own = whole || (goes_on(&check->doubt, body, stated) &&
 			     !(check->doubt.copied && rg_table_find(&check->seen, stated)));
 	if (!*ret_own)

@@ -57,11 +57,11 @@ for thing in messages.jsonl messages.db messages.db-index messages.control messa
 	fi
 done
 
-# Nothing that is opened waits, and what stands there is told, not a guess.
+# Opening never blocks, and the error names the real reason.
 rm -rf trap && roger init -q trap
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("trap/.roger/sessions.jsonl")'
 exits 77 "a socket as sessions.jsonl" roger --workspace trap send -q --as a b hello
-like "is told" "$err" "'sessions.jsonl' is not a regular file; move it away"
+like "and the error says so" "$err" "'sessions.jsonl' is not a regular file; move it away"
 
 rm -rf elsewhere
 mkdir elsewhere
@@ -145,7 +145,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	(cd "$locked/.roger" && chmod -R u+w . && rm messages.control && : >sessions.jsonl && chown 0:0 sessions.jsonl && chmod 600 sessions.jsonl)
 	exits 74 "numbers that may not be read" setpriv --reuid=65534 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
 		"$locked/roger" send bob x --as ann --workspace "$locked"
-	like "are what is told" "$err" "'sessions.jsonl': Permission denied"
+	like "and the error names the file" "$err" "'sessions.jsonl': Permission denied"
 	rm -rf "$locked"
 else
 	result 0 "without the right to write # SKIP needs root and setpriv"

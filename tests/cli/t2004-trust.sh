@@ -342,7 +342,7 @@ mkdir -p .roger/messages_archive && echo '{"id":"msg-1-x","issue_id":"app"}' >.r
 cp .roger/messages_archive/app.jsonl ../archive.before
 printf 'storage: {send_log_dir: .roger/messages_archive}\n' >.roger/config.yaml
 exits 0 "a send log that is an archive" roger send bob x --as app --new --key t:v:3
-like "is told" "$err" "'app.jsonl' does not begin with an entry of a send log"
+like "and the error says so" "$err" "'app.jsonl' does not begin with an entry of a send log"
 check "and left" cmp .roger/messages_archive/app.jsonl ../archive.before
 rm -r .roger/messages_archive
 printf 'storage: {data_dir: ../data}\n' >.roger/config.yaml

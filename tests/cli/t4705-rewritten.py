@@ -291,7 +291,7 @@ for line in journal()[:2]:
     append_text(json.dumps(dict(line, read=True, read_at=line["created_at"] + 5), separators=(",", ":"), ensure_ascii=False))
     roger("log", "sends")
 roger("receive", "--as", "bob")
-equal("a reading behind a copy is told", [a["outcome"] for a in answer("log", "sends", "--from", "ann")["attempts"]
+equal("a message that was read after a copied line has its entry", [a["outcome"] for a in answer("log", "sends", "--from", "ann")["attempts"]
       if a["key"] == "t:do:9"][-1:], ["delivered"])
 equal("and doctor misses nothing", roger("doctor").returncode, 0)
 end()
