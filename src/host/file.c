@@ -687,14 +687,16 @@ int rg_file_move_up(int *file, struct roger_err *err)
 
 int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *err)
 {
-	int64_t until = rg_clock_monotonic_ns() + wait_ms * 1000000;
+	int64_t until = 0, now;
 
 	while (flock(file, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK)
 			return rg_fail(err, ROGER_EIO, errno, "lock '%s'", name);
-		if (rg_clock_monotonic_ns() > until)
+		now = rg_clock_monotonic_ns();
+		until = until ? until : now + wait_ms * 1000000;
+		if (now > until)
 			return rg_fail(err, ROGER_ETIMEOUT, 0,
 				       "another process keeps '%s' locked; try again", name);
 		rg_clock_sleep(2);

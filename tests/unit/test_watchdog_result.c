@@ -291,7 +291,7 @@ static void lines_are(const char *output, size_t count, const char *const *lines
 
 static void last_lines(void **state)
 {
-	char wide[600] = "", cut[600];
+	char wide[600] = "", cut[sizeof wide + 3];
 
 	(void)state;
 	memset(wide, 'w', RG_TAIL_LINE_CHARS_MAX);

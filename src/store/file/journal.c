@@ -1104,7 +1104,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 		      uint64_t generation, struct roger_err *err)
 {
 	struct rg_control_page *page;
-	int64_t until = rg_clock_monotonic_ns() + journal->wait_ms * 1000000;
+	int64_t until = 0, now;
 	bool in_vain = false, late;
 	uint32_t wake;
 	int r;
@@ -1131,7 +1131,9 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 		case NOT_YET:
 			break;
 		}
-		late = rg_clock_monotonic_ns() > until || (in_vain && rg_lock_interrupted());
+		now = rg_clock_monotonic_ns();
+		until = until ? until : now + journal->wait_ms * 1000000;
+		late = now > until || (in_vain && rg_lock_interrupted());
 		r = late ? take_lead(journal, err) : ROGER_OK;
 		if (r < 0)
 			return r;
