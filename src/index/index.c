@@ -90,7 +90,6 @@ static const char bulk_end[] =
 	"CREATE INDEX messages_to ON messages(to_phase);\n"
 	"CREATE INDEX messages_from ON messages(from_phase);\n"
 	"CREATE INDEX messages_unread ON messages(issue_id, to_phase, read);\n"
-	"CREATE INDEX messages_created ON messages(created_at);\n"
 	"CREATE INDEX archived_issue ON archived(issue_id);\n"
 	"CREATE INDEX archived_to ON archived(to_phase);\n"
 	"CREATE INDEX archived_from ON archived(from_phase);\n"

@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 29
+#define RG_INDEX_VERSION 30
 
 /* What a SELECT says as its index does, so that SQLite uses that index. */
 #define RG_ROW_IS_COUNTED "flags >= 4096"
@@ -213,6 +213,10 @@ void rg_question_deinit(struct rg_question *question);
 /* Append SQL with one placeholder, and its value; text is borrowed. */
 void rg_question_text(struct rg_question *question, const char *sql, struct roger_str text);
 void rg_question_number(struct rg_question *question, const char *sql, int64_t number);
+/* Only messages m created in that time, 0: without that bound.  Read from the first span that has
+ * such a time to the last one; where the clock never went back, that is all that is asked for. */
+void rg_question_times(struct rg_question *question, int64_t since_ms, int64_t until_ms,
+		       const char *position);
 
 /* Called for each row; row NULL: the index was damaged, and all rows come again. */
 typedef int rg_index_see(void *context, sqlite3_stmt *row, struct roger_err *err);

@@ -519,6 +519,9 @@ static int tell_messages(struct rg_index *index, const struct rg_query *query,
 	return r;
 }
 
+#define CREATED(table)                                                                             \
+	FEW_COLUMNS " FROM " table " m NOT INDEXED CROSS JOIN event e ON e.of = m.position"
+
 /* Ask for rows of all messages, or of those created in the given time, in no order. */
 static int ask_messages(struct rg_index *index, const struct rg_log_query *query,
 			struct seeing *seeing, struct roger_err *err)
@@ -526,16 +529,12 @@ static int ask_messages(struct rg_index *index, const struct rg_log_query *query
 	const bool all = !query->since_ms && !query->until_ms;
 	struct rg_question question;
 
-	rg_question_init(&question, all ? FEW_COLUMNS " FROM event e WHERE e.log = 0"
-					: FEW_COLUMNS " FROM messages m INDEXED BY messages_created"
-						      " CROSS JOIN event e ON e.of = m.position");
+	rg_question_init(&question,
+			 all ? FEW_COLUMNS " FROM event e WHERE e.log = 0" : CREATED("messages"));
 	if (!all) {
-		rg_question_number(&question, " WHERE m.created_at >= ?1", query->since_ms);
-		rg_question_number(&question,
-				   " AND m.created_at < ?2 UNION ALL " FEW_COLUMNS
-				   " FROM archived m CROSS JOIN event e ON e.of = m.position"
-				   " WHERE m.created_at >= ?1 AND m.created_at < ?2",
-				   query->until_ms ? query->until_ms : INT64_MAX);
+		rg_question_times(&question, query->since_ms, query->until_ms, "m.position");
+		rg_buf_add_text(&question.sql, " UNION ALL " CREATED("archived"));
+		rg_question_times(&question, query->since_ms, query->until_ms, "m.position");
 	}
 	return ask_events(index, &question, seeing, err);
 }

@@ -150,22 +150,20 @@ static void add_ids(struct rg_question *question, const struct rg_index *index,
 			query->thread);
 }
 
-/* Read from the first span that has such a time to the last one; where the clock never went back,
- * that is all that is asked for. */
-static void add_times(struct rg_question *question, const struct rg_query *query,
-		      const char *position)
+void rg_question_times(struct rg_question *question, int64_t since_ms, int64_t until_ms,
+		       const char *position)
 {
-	if (query->since_ms) {
-		rg_question_number(question, " AND m.created_at >= ?", query->since_ms);
+	if (since_ms) {
+		rg_question_number(question, " AND m.created_at >= ?", since_ms);
 		rg_buf_printf(&question->sql, " AND %s >= (SELECT first FROM spans", position);
 		rg_question_number(question, " WHERE newest >= ? ORDER BY first LIMIT 1)",
-				   query->since_ms);
+				   since_ms);
 	}
-	if (query->until_ms) {
-		rg_question_number(question, " AND m.created_at < ?", query->until_ms);
+	if (until_ms) {
+		rg_question_number(question, " AND m.created_at < ?", until_ms);
 		rg_buf_printf(&question->sql, " AND %s <= (SELECT last FROM spans", position);
 		rg_question_number(question, " WHERE oldest < ? ORDER BY first DESC LIMIT 1)",
-				   query->until_ms);
+				   until_ms);
 	}
 }
 
@@ -219,7 +217,8 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 				query->read ? " AND m.read = 1" : " AND m.read = 0");
 	if (query->type && source.spans)
 		rg_question_number(question, " AND p.types & ?", 1 << query->type);
-	add_times(question, query, source.spans ? "p.first" : source.position);
+	rg_question_times(question, query->since_ms, query->until_ms,
+			  source.spans ? "p.first" : source.position);
 	if (query->free_at_ms && !archived) {
 		rg_buf_printf(&question->sql,
 			      " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = %s",

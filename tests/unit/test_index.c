@@ -1333,10 +1333,10 @@ static void what_settles_a_dead_letter_closes_it(void **state)
 /* ------------------------------------------------------ what it costs -- */
 
 static const char *const message_names[] = {
-	"messages",	   "sqlite_autoindex_messages_1",
-	"messages_issue",  "messages_to",
-	"messages_from",   "messages_created",
-	"messages_unread", "messages_mailbox",
+	"messages",	    "sqlite_autoindex_messages_1",
+	"messages_issue",   "messages_to",
+	"messages_from",    "messages_unread",
+	"messages_mailbox",
 };
 
 /* How many of the table of messages and its indexes were written. */
