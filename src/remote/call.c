@@ -89,9 +89,15 @@ struct call {
 	char key[REMOTE_KEY_BYTES]; /* for all its tries */
 };
 
+static bool has_key(const struct roger_send_request *send)
+{
+	return send->key.length || send->task.length || send->verb.length;
+}
+
+/* Who waits until it is read must know the key, so that is refused without one. */
 static bool needs_key(const struct roger_send_request *send)
 {
-	return !send->key.length && !send->task.length && !send->verb.length && !send->dry_run;
+	return !has_key(send) && !send->dry_run && send->confirm != ROGER_CONFIRM_READ;
 }
 
 /*
@@ -108,6 +114,8 @@ static void add_key(struct call *call)
 	*send = *given;
 	if (needs_key(given))
 		send->key = rg_str(call->key);
+	else if (!has_key(given))
+		*call->key = '\0';
 	snprintf(call->remote->key, sizeof call->remote->key, "%.*s",
 		 send->key.length < sizeof call->remote->key ? (int)send->key.length : 0,
 		 send->key.data ? send->key.data : "");

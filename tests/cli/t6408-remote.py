@@ -102,6 +102,7 @@ compare("send", "bob", "another text", "--as", "al", "--key", "t:status-update:1
 compare("send", "bob,carol", "-", "--as", "al", "--key", "t:status-update:2", "--type", "result", "--metadata", '{"a":[1,2.50,"x"]}', input="two\nlines \u202e\x1b[31m\n", forms=("--json",))
 compare("send", "bob", "by its parts", "--as", "al", "--task", "part", "--verb", "escalation", forms=ONCE)
 compare("send", "bbo", "a slip", "--as", "al", "--key", "t:status-update:3")
+compare("send", "bob", "read it", "--as", "al", "--confirm", "read", "--within", "1s", forms=ONCE)
 compare("send", "bob", "nothing", "--as", "al", "--dry-run")
 compare("send", "bob", "--as", "al")
 compare("send", "--batch", "--as", "al", input='{"to":["dan"],"content":"one","key":"b:status-update:1"}\n{"to":["dan"],"content":"two","key":"b:status-update:2"}\n', forms=("--json",))
@@ -338,7 +339,7 @@ mute = socket.create_server(("127.0.0.1", 0))
 began = time.monotonic()
 patient = {words: subprocess.Popen([ROGER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": server})
            for words, server in ((("count",), f"http://127.0.0.1:{mute.getsockname()[1]}"), (("send", "nobody", "hi", "--as", "al", "--new"), f"http://localhost:{mute.getsockname()[1]}"),
-                                 (("send", "nobody", "read me", "--as", "al", "--new", "--confirm", "read", "--within", "12s"), f"unix:{serving.path}"))}
+                                 (("send", "nobody", "read me", "--as", "al", "--new", "--key", "r:status-update:7", "--confirm", "read", "--within", "12s"), f"unix:{serving.path}"))}
 ended_at = {}
 
 

@@ -468,7 +468,8 @@ static int change_settlement(void *context, struct rg_run_edit *edit, struct rog
 	int r;
 
 	if (request->agent.length && run->owner.length &&
-	    !rg_str_equal(request->agent, run->owner) && settlement->by_files)
+	    !rg_str_equal(request->agent, run->owner) && !rg_config_is_person(request->agent) &&
+	    settlement->by_files)
 		return rg_fail_member(err, ROGER_EREFUSED, "agent",
 				      "run '%.*s' is for '%.*s' to dismiss, or for a person",
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->owner));

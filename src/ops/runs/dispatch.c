@@ -79,7 +79,7 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 		return ROGER_OK;
 	as_given = rg_clock_read_rfc3339(request->expected_by, &by_ms);
 	wrong = as_given ? NULL : rg_clock_read(request->expected_by, now_ms, &by_ms);
-	if (!wrong && by_ms < now_ms)
+	if (!wrong && by_ms <= now_ms)
 		wrong = "a time to come; a span from now is --within";
 	if (wrong)
 		return rg_fail_member(err, ROGER_EDATA, "expected_by", "expected_by: expected %s",
