@@ -24,6 +24,7 @@ static struct rg_chain_finding finding_of(bool damage, int64_t line, uint64_t by
 
 static struct rg_chain_finding finding_of_altered(const struct rg_chain_doubt *doubt)
 {
+	const int64_t from = doubt->copied ? doubt->first_copy : doubt->foreign_line;
 	struct rg_chain_finding finding;
 	char what[100];
 
@@ -31,17 +32,19 @@ static struct rg_chain_finding finding_of_altered(const struct rg_chain_doubt *d
 		return finding_of(
 			true, doubt->foreign_line, doubt->foreign_byte,
 			"inserted: it was not here when the next chained line was written");
-	if (doubt->copied)
+	if (!from)
 		return finding_of(
 			true, doubt->line, doubt->byte,
-			"out of place: this line also appears earlier, or lines were moved");
-	if (!doubt->foreign_line)
-		return finding_of(true, doubt->line, doubt->byte,
-				  "altered, or lines before it are missing or out of order");
-	snprintf(what, sizeof what, "altered or missing: this line, or one from line %lld on",
-		 (long long)doubt->foreign_line);
+			doubt->copied ? "out of place: this line also appears earlier, or lines "
+					"were moved"
+				      : "altered, or lines before it are missing or out of order");
+	snprintf(what, sizeof what,
+		 doubt->copied ? "out of place: the lines from line %lld on also appear earlier"
+			       : "altered or missing: this line, or one from line %lld on",
+		 (long long)from);
 	finding = finding_of(true, doubt->line, doubt->byte, what);
-	finding.from = doubt->foreign_line;
+	/* Copied lines are all out of place; else one of these is the bad one. */
+	finding.from = doubt->copied ? 0 : from;
 	return finding;
 }
 
@@ -89,16 +92,21 @@ static int open_doubt(struct rg_chain_check *check, const struct rg_line *line,
 		      struct roger_str body, uint64_t stated, bool copied,
 		      struct rg_chain_finding *ret_finding, struct roger_err *err)
 {
+	const struct rg_chain_doubt last = check->doubt;
 	/* Another program may copy several lines in a row: the last one decides. */
-	const bool again = check->doubt.open && check->doubt.copied && copied;
-	const uint64_t before = again ? check->doubt.as_before : check->chain;
+	const bool again = last.open && last.copied && copied;
 
 	settle_doubt(check, again, ret_finding);
 	check->doubt = (struct rg_chain_doubt){
 		.open = true,
 		.line = check->lines,
 		.byte = line->offset,
-		.as_before = before,
+		.first_copy = !again		? 0
+			      : last.first_copy ? last.first_copy
+						: last.line,
+		.follows = again && rg_chain_fits(last.as_stated, body, stated),
+		/* Several lines in a row may have been put in. */
+		.as_before = last.open ? last.as_before : check->chain,
 		.as_stated = stated,
 		.as_computed = check->sha ? rg_chain_over_sha(check->chain, body)
 					  : rg_chain_over(check->chain, body),
@@ -152,12 +160,13 @@ static int take_chained(struct rg_chain_check *check, const struct rg_line *line
 			struct rg_chain_finding *ret_finding, struct roger_err *err)
 {
 	const bool sip = rg_chain_over(check->chain, body) == stated;
-	bool whole = sip || rg_chain_over_sha(check->chain, body) == stated, fresh = true;
+	const bool fits = sip || rg_chain_over_sha(check->chain, body) == stated;
+	bool fresh = true;
 	int r = ROGER_OK;
 
 	/* After a copied line, a copy of the line that followed it fits the chain, too. */
-	*ret_own = whole || (goes_on(&check->doubt, body, stated) &&
-			     !(check->doubt.copied && rg_table_find(&check->seen, stated)));
+	*ret_own = fits || (goes_on(&check->doubt, body, stated) &&
+			    !(check->doubt.copied && rg_table_find(&check->seen, stated)));
 	if (!*ret_own)
 		r = look_back(check, line->offset, err);
 	if (r == ROGER_OK && check->looks_back)
@@ -165,10 +174,14 @@ static int take_chained(struct rg_chain_check *check, const struct rg_line *line
 	if (r < 0)
 		return r;
 	if (*ret_own) {
-		settle_doubt(check, whole, ret_finding);
+		/* Behind neighbours that were copied, roger continues from the last one. */
+		settle_doubt(check,
+			     fits || (check->doubt.follows &&
+				      rg_chain_fits(check->doubt.as_stated, body, stated)),
+			     ret_finding);
 		check->chained++;
 		check->chain = stated;
-		check->sha = whole ? !sip : check->sha;
+		check->sha = fits ? !sip : check->sha;
 	} else {
 		r = open_doubt(check, line, body, stated, !fresh, ret_finding, err);
 	}

@@ -22,6 +22,8 @@ struct rg_chain_doubt {
 	uint64_t as_stated;   /* the chain if the line was altered */
 	uint64_t as_computed; /* the chain if only its chain was altered */
 	bool copied;	      /* an earlier line states the same chain */
+	int64_t first_copy;   /* first of the copied lines in a row; 0: this one */
+	bool follows;	      /* its chain fits the copied line before it */
 	bool slipped;	      /* its chain fits without the foreign lines before it */
 	int64_t foreign_line; /* the first of these; 0: none */
 	uint64_t foreign_byte;

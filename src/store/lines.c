@@ -472,7 +472,7 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 	if (carries && chain->unsure && !rg_chain_fits(chain->value, body, stated) &&
 	    (r = rg_chain_before(bytes, line->offset, chain, err)) < 0)
 		return r;
-	before = chain->value;
+	before = chain->doubt ? chain->before : chain->value;
 	*ret_own = carries && rg_chain_fits(chain->value, body, stated);
 	chain->damaged = carries && !*ret_own && chain->doubt &&
 			 (rg_chain_fits(chain->other, body, stated) ||

@@ -115,7 +115,7 @@ struct rg_chain {
 	uint64_t value;
 	bool doubt;
 	uint64_t other;	 /* in doubt: the chain if it continued from the stated one */
-	uint64_t before; /* and if it continued from the one before the line */
+	uint64_t before; /* and from before the line, and those in doubt before it */
 	bool damaged;	 /* the line that was in doubt before this one was damaged */
 	bool unsure;	 /* rg_chain_find() gave the value, which may be that of a copied line */
 };

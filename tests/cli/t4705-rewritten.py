@@ -275,13 +275,30 @@ for count in (1, 2, 3):
     end()
 
 # Neighbours that are copied as they are fit each other; the line of roger's behind them is not to blame.
-begin("neighbours", False)
+for looks in (True, False):
+    begin(f"neighbours-{looks}", False)
+    roger("send", "--as", "ann", "bob", "--issue", "app", "third")
+    with open(JOURNAL, encoding="utf-8") as file:
+        for line in file.read().splitlines()[:2]:
+            append_text(line)
+            if looks:
+                roger("log", "sends")
+    roger("send", "--as", "ann", "bob", "--issue", "app", "behind")
+    equal("a line behind copies is not blamed", [f for f in answer("verify")["findings"] if f["line"] == len(journal())], [])
+    equal("nor is any of them", (roger("doctor").returncode, [f["kind"] for f in answer("verify")["findings"]]), (0, ["foreign"] * 2))
+    end()
+
+# Put in where the next line of roger's was there already, they are out of place from the first one on.
+begin("put-in", False)
+for text in ("third", "behind"):
+    roger("send", "--as", "ann", "bob", "--issue", "app", text)
 with open(JOURNAL, encoding="utf-8") as file:
-    for line in file.read().splitlines():
-        append_text(line)
-        roger("log", "sends")
-roger("send", "--as", "ann", "bob", "--issue", "app", "behind")
-equal("a line behind copies is not blamed", [f for f in answer("verify")["findings"] if f["line"] == len(journal())], [])
+    lines = file.read().splitlines(True)
+with open(JOURNAL, "w", encoding="utf-8") as file:
+    file.write("".join(lines[:3] + lines[:2] + lines[3:]))
+remove("messages.control", "messages.checkpoint", "message-state.json")
+found = [f for f in answer("verify")["findings"] if f["kind"] == "altered"]
+check("the first copy is named, too", [f["line"] for f in found] == [5] and "from line 4 on" in found[0]["what"], found)
 end()
 
 # What roger writes behind such a copy is known as roger's, also by who begins to read there.

@@ -204,6 +204,23 @@ static void chain_goes_on_behind_what_was_put_in(void **state)
 	expect_own(&text, expected, written);
 }
 
+/* Nor do two whose chains no line has. */
+static void chain_goes_on_behind_two_that_were_put_in(void **state)
+{
+	static const bool expected[] = { true, false, false, true, true };
+	struct rg_buf text;
+	uint64_t written = 0;
+
+	(void)state;
+	rg_buf_init(&text, SIZE_MAX);
+	add_own(&text, "{\"n\":1", &written);
+	rg_buf_add_text(&text, "{\"n\":7,\"chain\":\"0123456789abcdef\"}\n");
+	rg_buf_add_text(&text, "{\"n\":8,\"chain\":\"fedcba9876543210\"}\n");
+	add_own(&text, "{\"n\":2", &written);
+	add_own(&text, "{\"n\":3", &written);
+	expect_own(&text, expected, written);
+}
+
 static void a_database_has_a_chain_of_its_own(void **state)
 {
 	const struct roger_str body = str("{\"a\":1");
@@ -298,6 +315,7 @@ int main(void)
 		cmocka_unit_test(chain_is_split_from_the_end_only),
 		cmocka_unit_test(chain_finds_its_way_again),
 		cmocka_unit_test(chain_goes_on_behind_what_was_put_in),
+		cmocka_unit_test(chain_goes_on_behind_two_that_were_put_in),
 		cmocka_unit_test(a_database_has_a_chain_of_its_own),
 		cmocka_unit_test(chain_follows_pieces),
 		cmocka_unit_test(chain_is_found_behind_lines_of_others),

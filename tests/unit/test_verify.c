@@ -182,6 +182,34 @@ static void lines_put_in_twice(void **state)
 	place_remove(&place);
 }
 
+/* Nor do two lines in a row, whose chains no other line has, take the next one with them. */
+static void unknown_lines_put_in(void **state)
+{
+	struct place place;
+	struct text text;
+	char copy[65536];
+	int64_t count;
+	size_t i, two;
+
+	(void)state;
+	fill(&place, &text);
+	for (i = 1; i + 2 < LINES; i++) {
+		two = text.starts[2];
+		memcpy(copy, text.data, text.starts[i]);
+		memcpy(copy + text.starts[i], text.data, two);
+		memcpy(copy + text.starts[i] + text.starts[1] - 19, "0123456789abcdef", 16);
+		memcpy(copy + text.starts[i] + two - 19, "fedcba9876543210", 16);
+		memcpy(copy + text.starts[i] + two, text.data + text.starts[i],
+		       text.length - text.starts[i]);
+		save(&place, copy, text.length + two);
+		assert_int_equal(first_damage(&place, &count), i + 1);
+		/* Both are told, and that it is another file. */
+		assert_in_range(count, 2, 3);
+	}
+	free(text.data);
+	place_remove(&place);
+}
+
 static void neighbours_swapped(void **state)
 {
 	struct place place;
@@ -234,6 +262,7 @@ int main(void)
 		cmocka_unit_test(every_line_taken_out),
 		cmocka_unit_test(lines_put_in),
 		cmocka_unit_test(lines_put_in_twice),
+		cmocka_unit_test(unknown_lines_put_in),
 		cmocka_unit_test(neighbours_swapped),
 		cmocka_unit_test(foreign_lines_at_the_end_are_no_damage),
 	};
