@@ -49,11 +49,15 @@ bool rg_run_end_is_known(const struct roger_run *run)
 	return run->exit.length && !rg_str_is(run->exit, "lost");
 }
 
+bool rg_run_failed(const struct roger_run *run)
+{
+	return run->status == ROGER_RUN_BLOCKED || run->outcome == ROGER_RUN_FAILED ||
+	       run->outcome == ROGER_RUN_KILLED || run->outcome == ROGER_RUN_TIMED_OUT;
+}
+
 bool rg_run_wants_settling(const struct roger_run *run)
 {
-	return !run->settled_at.length &&
-	       (run->status == ROGER_RUN_BLOCKED || run->outcome == ROGER_RUN_FAILED ||
-		run->outcome == ROGER_RUN_KILLED || run->outcome == ROGER_RUN_TIMED_OUT);
+	return !run->settled_at.length && rg_run_failed(run);
 }
 
 static void explain_missing_forward(const struct roger_run *run, struct rg_buf *out)

@@ -69,7 +69,9 @@ enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
 /* Is there evidence how the child ended?  "lost" is none: its result may be somewhere. */
 bool rg_run_end_is_known(const struct roger_run *run);
 
-/* Has the run failed, or can it not succeed, and has nobody settled that? */
+/* Has the run failed, or can it not succeed?  It may have left a result. */
+bool rg_run_failed(const struct roger_run *run);
+/* And has nobody settled that? */
 bool rg_run_wants_settling(const struct roger_run *run);
 
 /* Explain the status for people; the text changes only with the evidence. */

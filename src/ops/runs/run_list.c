@@ -538,7 +538,8 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 	reply->runs.items = runs;
 	for (i = 0; i < list.count; i++) {
 		run = &list.documents[i].run;
-		if ((request->status && request->status != run->status) ||
+		if ((request->status && request->status != run->status &&
+		     !(request->status == ROGER_RUN_BLOCKED && rg_run_failed(run))) ||
 		    (request->issue.length && !rg_str_equal(request->issue, run->issue)))
 			continue;
 		runs[reply->runs.count] = *run;
