@@ -55,12 +55,10 @@ static int make_secret(struct rg_workspace *workspace, struct rg_arena *arena,
 	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_str(secret), &key->secret), err);
 }
 
-/* Make the public half where it is missing; one that does not fit the key is an error. */
-static int make_public(struct rg_workspace *workspace, struct rg_arena *arena,
-		       struct rg_seal_key *key, struct roger_err *err)
+/* Compute the public half where it is missing; one that does not fit the key is an error. */
+static int find_public(struct rg_arena *arena, struct rg_seal_key *key, struct roger_err *err)
 {
 	char public[RG_KEY_DIGITS + 1];
-	int r;
 
 	if (!rg_key_public(key->secret, public))
 		return rg_fail(err, ROGER_EDATA, 0, "'%s' holds no key of %d hexadecimal digits",
@@ -70,8 +68,7 @@ static int make_public(struct rg_workspace *workspace, struct rg_arena *arena,
 	if (key->public_key.length)
 		return rg_fail(err, ROGER_EDATA, 0, "'%s' is not that of '%s'", public_name,
 			       key_name);
-	r = put_key(workspace, public_name, public, err);
-	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_str(public), &key->public_key), err);
+	return rg_kept(rg_arena_copy(arena, rg_str(public), &key->public_key), err);
 }
 
 static int remember_key(struct rg_workspace *workspace, struct roger_str public_key,
@@ -115,15 +112,18 @@ int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 	int r = *why ? rg_fail(err, ROGER_EREFUSED, 0, "no seal is made: %s", why)
 		     : read_both(workspace->data, arena, ret_key, err);
 	const bool there = r == ROGER_OK && ret_key->secret.length;
+	const bool whole = r == ROGER_OK && ret_key->public_key.length;
 
 	if (r == ROGER_OK && there)
-		r = make_public(workspace, arena, ret_key, err);
+		r = find_public(arena, ret_key, err);
 	if (r == ROGER_OK)
 		r = check_trusted(workspace, ret_key, err);
 	if (r == ROGER_OK && !there)
 		r = make_secret(workspace, arena, ret_key, err);
 	if (r == ROGER_OK && !there)
-		r = make_public(workspace, arena, ret_key, err);
+		r = find_public(arena, ret_key, err);
+	if (r == ROGER_OK && !whole)
+		r = put_key(workspace, public_name, ret_key->public_key.data, err);
 	return r == ROGER_OK ? remember_key(workspace, ret_key->public_key, err) : r;
 }
 

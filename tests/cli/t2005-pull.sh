@@ -259,6 +259,9 @@ unlike "one's own is" "$out$err" "another key"
 git rm -q --cached .roger/seal.key .roger/seal.pub
 exits 77 "nor when git no longer tracks it" roger seal --out ../after.seal
 like "since it is another one" "$err" "not the one that this workspace was sealed with.*roger trust"
+rm .roger/seal.pub
+exits 77 "nor without its public half" roger seal --out ../after.seal
+exits 1 "which is not made for it" test -e .roger/seal.pub
 like "trust shows it" "$(roger trust --show)" "sealed with another key than before: $(cat ../other/.roger/seal.pub)"
 exits 0 "a person may accept it" roger trust --accept "$(roger trust --show --json | json 'd["sha256"]')"
 exits 0 "then it is used" roger seal --out ../after.seal
