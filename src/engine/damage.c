@@ -276,22 +276,31 @@ static void forget_altered(struct rg_engine *engine, bool always)
 	engine->altered = false;
 }
 
-/* Record the places that damage.jsonl lacks.  An accepted removal is recorded again: the file had
- * come back since. */
+/* Does a place say more than its entry?  A removal that was accepted is recorded again: the file
+ * had come back since.  Of an altered line nothing counts, also where it rewrites its message. */
+static bool is_news(const struct roger_damage *known, const struct roger_damage *place)
+{
+	if (!known)
+		return true;
+	return known->kind == ROGER_DAMAGE_REMOVED
+		       ? known->accepted_at_ms > 0
+		       : known->kind == ROGER_DAMAGE_REWRITTEN && !known->accepted_at_ms &&
+				 place->kind == ROGER_DAMAGE_ALTERED;
+}
+
+/* Record the places that damage.jsonl lacks. */
 static int note_places(struct rg_engine *engine, const struct rg_damages *places,
 		       struct roger_err *err)
 {
-	const struct roger_damage *known;
 	struct roger_damage_list damages;
 	size_t i;
 	int r = rg_damages_read(engine->store, places->arena, &damages, err);
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
-	for (i = 0; r == ROGER_OK && i < places->count; i++) {
-		known = rg_damages_find(damages.items, damages.count, places->items[i].id);
-		if (!known || (known->kind == ROGER_DAMAGE_REMOVED && known->accepted_at_ms))
+	for (i = 0; r == ROGER_OK && i < places->count; i++)
+		if (is_news(rg_damages_find(damages.items, damages.count, places->items[i].id),
+			    &places->items[i]))
 			r = append_damage(engine, &places->items[i], err);
-	}
 	return r;
 }
 
@@ -844,18 +853,23 @@ bool rg_engine_note_findings(struct rg_engine *engine, const struct roger_findin
 	struct rg_damages places = { .arena = arena };
 	struct roger_damage_list noted;
 	struct rg_log_files journals;
-	struct roger_damage damage;
+	struct roger_damage damage = { 0 };
 	size_t i;
 	int r = rg_damages_read(engine->store, arena, &noted, NULL);
 
 	if (r == ROGER_OK)
 		r = rg_engine_journals(engine, arena, &journals, NULL);
-	for (i = 0; r == ROGER_OK && i < found->count && places.count < PLACES_MAX; i++) {
+	for (i = 0; r == ROGER_OK && i < found->count; i++) {
+		/* The last line may have another finding. */
+		if (places.count >= PLACES_MAX &&
+		    !is_meant(&damage, found->items[i].file, found->items[i].line))
+			break;
 		if (!found->items[i].line || !rg_finding_is_damage(found->items[i].kind) ||
 		    is_of_before(engine, &noted, &found->items[i]))
 			continue;
 		r = of_finding(engine, &journals, &found->items[i], arena, &damage, NULL);
-		if (r == ROGER_OK)
+		if (r == ROGER_OK &&
+		    is_news(rg_damages_find(noted.items, noted.count, damage.id), &damage))
 			r = rg_damages_put(&places, &damage, NULL);
 	}
 	if (r < 0 || !places.count || !rg_store_writable(engine->store) ||

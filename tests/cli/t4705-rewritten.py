@@ -301,6 +301,33 @@ found = [f for f in answer("verify")["findings"] if f["kind"] == "altered"]
 check("the first copy is named, too", [f["line"] for f in found] == [5] and "from line 4 on" in found[0]["what"], found)
 end()
 
+# A line that is altered, too, is recorded as such: of many at once, and where it was known to rewrite its message.
+def recorded(line):
+    with open(".roger/damage.jsonl", encoding="utf-8") as file:
+        return [entry["kind"] for entry in map(json.loads, file) if entry["line"] == line]
+
+
+for count, step in ((99, "status"), (99, "verify"), (110, "verify")):
+    begin(f"many-{count}-{step}", False)
+    first = journal()[0]
+    for number in range(count):
+        append(dict(first, content=f"pay {number}000 euro"), False)
+    roger("send", "--as", "ann", "bob", "--issue", "app", "behind")
+    with open(JOURNAL, encoding="utf-8") as file:
+        lines = file.read().splitlines(True)
+    lines.insert(len(lines) - 1, json.dumps(dict(first, content="pay 200000 euro"), separators=(",", ":"), ensure_ascii=False) + "\n")
+    with open(JOURNAL, "w", encoding="utf-8") as file:
+        file.write("".join(lines))
+    remove("messages.control", "messages.checkpoint", "message-state.json")
+    roger(step)
+    roger("verify")
+    equal(f"{count + 1} lines, {step} first: the last is known to be altered", recorded(len(lines) - 1)[-1:], ["altered"])
+    equal(f"{count + 1} lines, {step} first: all are recorded", [n for n in range(3, len(lines)) if not recorded(n)], [])
+    size = os.path.getsize(".roger/damage.jsonl")
+    roger("verify")
+    equal(f"{count + 1} lines, {step} first: each once", os.path.getsize(".roger/damage.jsonl"), size)
+    end()
+
 # What roger writes behind such a copy is known as roger's, also by who begins to read there.
 begin("behind-a-copy", False)
 roger("send", "--as", "ann", "bob", "--key", "t:do:9", "--confirm", "read", "--within", "1ms", "read me")
