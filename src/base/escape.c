@@ -15,6 +15,7 @@ static const struct {
 	[RG_IN_LINE] = { "<U+%04X>", "<%02X>" },
 	[RG_IN_LINES] = { "<U+%04X>", "<%02X>" },
 	[RG_IN_SIGHT] = { "<U+%04X>", "<%02X>" },
+	[RG_IN_KEYS] = { "\\%03o", "\\%03o" },
 };
 
 static bool is_kept(enum rg_target target, uint32_t c)
@@ -24,6 +25,8 @@ static bool is_kept(enum rg_target target, uint32_t c)
 	if (plain)
 		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 		       (c && c < 0x80 && strchr(plain, (int)c));
+	if (target == RG_IN_KEYS)
+		return c != '\'' && c != '\\' && is_kept(RG_IN_SIGHT, c);
 	if (target == RG_IN_SCRIPT)
 		return c != '<' && c != '>' && c != '&';
 	if (target == RG_IN_JSON) /* a control character is white space between values */
@@ -49,7 +52,8 @@ static size_t print_escape(enum rg_target target, uint32_t c, const char *format
 bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ESCAPED_BYTES],
 		    struct roger_str *ret_piece)
 {
-	const bool ordinary = !targets[target].plain && target != RG_IN_SCRIPT;
+	const bool ordinary =
+		!targets[target].plain && target != RG_IN_SCRIPT && target != RG_IN_KEYS;
 	const char *wrong = targets[target].wrong;
 	struct roger_str rest = *text;
 	size_t at = 0, step = 0;
@@ -66,7 +70,10 @@ bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ES
 		if (ordinary && rest.data[at] >= ' ' && rest.data[at] < 0x7f)
 			continue;
 		step = rg_utf8_next(rest.data + at, rest.length - at, &c);
-		step = step > 1 && target == RG_IN_ADDRESS ? 0 : step;
+		/* These escape each byte. */
+		if (step > 1 &&
+		    (target == RG_IN_ADDRESS || (target == RG_IN_KEYS && !is_kept(target, c))))
+			step = 0;
 		if (step ? !is_kept(target, c) : wrong != NULL)
 			break;
 	}
@@ -89,4 +96,19 @@ void rg_buf_add_escaped(struct rg_buf *out, enum rg_target target, struct roger_
 
 	while (rg_escape_next(target, &text, to, &piece))
 		rg_buf_add_str(out, piece);
+}
+
+void rg_buf_add_typed_word(struct rg_buf *out, struct roger_str word)
+{
+	struct roger_str rest = word, seen = word;
+	char to[RG_ESCAPED_BYTES];
+
+	(void)rg_escape_next(RG_IN_SIGHT, &rest, to, &seen);
+	if (seen.data == word.data && !rest.length) {
+		rg_buf_add_shell_word(out, word);
+		return;
+	}
+	rg_buf_add_text(out, "$'");
+	rg_buf_add_escaped(out, RG_IN_KEYS, word);
+	rg_buf_add_char(out, '\'');
 }

@@ -291,7 +291,7 @@ static void add_rest(const struct picture *picture, size_t first, struct rg_buf 
 		      (long long)(events->items + events->count - event),
 		      picture->reply->more ? "more than " : "", events->count);
 	rg_buf_printf(&command, "roger timeline --%s ", rg_subject_names[picture->reply->subject]);
-	rg_buf_add_shell_word(&command, picture->reply->what);
+	rg_buf_add_typed_word(&command, picture->reply->what);
 	if (begins_instant(picture, first))
 		rg_buf_printf(&command, " --until %s --limit %d --mermaid", until, PART_EVENTS);
 	else

@@ -1,6 +1,7 @@
 /* Words that people type for a command: what other tools call it, and what it was called. */
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 
@@ -116,7 +117,7 @@ int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
 		/* Keep the other words that were typed. */
 		for (k = 1; part && rg_str_is(word, part + 1) && k < typed.count; k++) {
 			rg_buf_add_char(&rest, ' ');
-			rg_buf_add_shell_word(&rest, typed.items[k]);
+			rg_buf_add_typed_word(&rest, typed.items[k]);
 		}
 		if (part && rg_str_is(word, part + 1))
 			return rg_fail(

@@ -1,4 +1,5 @@
 /* verify, doctor, seal: is everything as it should be, and can that be proved? */
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "data/finding.h"
@@ -58,7 +59,7 @@ static void print_verify(const struct cli_run *run)
 		cli_say("%Sintact%.\n", CLI_GREEN);
 	if (!stray)
 		return;
-	rg_buf_add_shell_word(&file, stray->file);
+	rg_buf_add_typed_word(&file, stray->file);
 	cli_say("once you have seen what is no entry: %Sroger dismiss %t:%d --reason TEXT%.\n",
 		CLI_CYAN, rg_buf_str(&file), stray->line);
 }

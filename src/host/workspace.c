@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/id.h"
 #include "host/disk.h"
 #include "host/file.h"
@@ -369,7 +370,7 @@ static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
 	if (r < 0)
 		return r;
 	/* Others named it, and somebody may type this. */
-	rg_buf_add_shell_word(&root, rg_str(workspace->root));
+	rg_buf_add_typed_word(&root, rg_str(workspace->root));
 	return rg_fail(err, ROGER_EREFUSED, 0,
 		       "'%s/%s' belongs to another user (id %lld); if you trust it, run `roger "
 		       "trust --workspace %.*s`",
@@ -456,9 +457,9 @@ static void note_split(struct rg_workspace *workspace, const struct found *found
 		return;
 	snprintf(home, sizeof home, "%s/" RG_WORKSPACE_FOLDER, own[0] ? own : workspace->root);
 	rg_buf_add_text(&move, "roger move --from ");
-	rg_buf_add_shell_word(&move, rg_str(home));
+	rg_buf_add_typed_word(&move, rg_str(home));
 	rg_buf_add_char(&move, ' ');
-	rg_buf_add_shell_word(&move, rg_str(own[0] ? workspace->root : tree->main));
+	rg_buf_add_typed_word(&move, rg_str(own[0] ? workspace->root : tree->main));
 	/* Half a command could move something else. */
 	if (move.length > 500)
 		move.length = strlen("roger move");

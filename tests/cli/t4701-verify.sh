@@ -161,4 +161,9 @@ exits 0 "what verify says to type" env PATH="$(dirname "$ROGER"):$PATH" sh -c "$
 check "runs nothing that a file is named after" test ! -e ran
 unlike "and settles that line" "$(roger verify)" "once you have seen"
 cd ..
+
+# A file's name may have what nobody sees or types; the command that is suggested can be typed.
+cd "$HOME" && mkdir unseen && cd unseen && roger init -q && roger dispatch r1 --as lead -q
+printf '{bad' >".roger/state/subagent-delivery-watchdog/$(printf 'a\342\200\256b').json"
+like "a name that cannot be seen is spelt" "$(roger status)" "roger dismiss .'state/subagent-delivery-watchdog/a.342.200.256b.json' --reason"
 done_testing

@@ -23,7 +23,7 @@ static void test_plain(void **state)
 	enum rg_target target;
 
 	(void)state;
-	for (target = RG_IN_ADDRESS; target <= RG_IN_SIGHT; target++) {
+	for (target = RG_IN_ADDRESS; target <= RG_IN_KEYS; target++) {
 		expect(target, RG_STR(""), "");
 		expect(target, RG_STR("app-42.x:y@z"), "app-42.x:y@z");
 	}
@@ -70,12 +70,33 @@ static void test_no_text(void **state)
 	expect(RG_IN_JSON, RG_STR("\xff<"), "\xff<");
 }
 
+static void expect_typed(struct roger_str word, const char *expected)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
+
+	rg_buf_add_typed_word(&out, word);
+	rg_buf_add_char(&out, '\0');
+	assert_string_equal(out.data, expected);
+}
+
+/* A word that can be seen is quoted for any sh; what cannot be typed is spelt. */
+static void test_typed(void **state)
+{
+	(void)state;
+	expect_typed(RG_STR(""), "''");
+	expect_typed(RG_STR("a/b.c"), "a/b.c");
+	expect_typed(RG_STR("it's \\ \xc3\xa9"), "'it'\\''s \\ \xc3\xa9'");
+	expect_typed(RG_STR("\xe2\x80\xae"), "$'\\342\\200\\256'");
+	expect_typed(RG_STR("it's\n\\\xff\xc3\xa9\xe2\x80\x8d"),
+		     "$'it\\047s\\012\\134\\377\xc3\xa9\\342\\200\\215'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),	cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_harm),	cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_no_text),
+		cmocka_unit_test(test_no_text), cmocka_unit_test(test_typed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

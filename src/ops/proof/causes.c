@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "facts/damage.h"
 #include "facts/history.h"
 #include "facts/person.h"
@@ -42,7 +43,7 @@ struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word
 {
 	struct rg_buf out = { .maximum = SIZE_MAX };
 
-	rg_buf_add_shell_word(&out, word);
+	rg_buf_add_typed_word(&out, word);
 	return rg_arena_take(causes->arena, &out);
 }
 
