@@ -114,10 +114,13 @@ static int check_folder(const struct checking *checking, const struct place *pla
 			struct roger_err *err);
 
 /* Is it a name under which nothing but a file is of use?  Who reads the others says so. */
-static bool is_file_of_ours(struct roger_str shown)
+static bool is_file_of_ours(const struct place *place)
 {
-	return rg_str_is(shown, "id") || rg_str_is(shown, ".gitignore") ||
-	       rg_str_is(shown, "messages.db");
+	return rg_str_is(place->shown, "id") || rg_str_is(place->shown, ".gitignore") ||
+	       rg_str_begins(place->shown, "messages.") ||
+	       (rg_str_ends(place->shown, ".jsonl") &&
+		(is_below(place, RG_STR("send-log/")) ||
+		 is_below(place, RG_STR("messages_archive/"))));
 }
 
 static int check_place(const struct checking *checking, const struct place *place,
@@ -157,7 +160,7 @@ static int check_place(const struct checking *checking, const struct place *plac
 				(long long)facts.links);
 		break;
 	case RG_FILE_FOLDER:
-		if (is_file_of_ours(place->shown))
+		if (is_file_of_ours(place))
 			return report_breach(
 				checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE), false,
 				err, "a folder, where roger has a file; move it away");

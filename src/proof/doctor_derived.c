@@ -69,6 +69,8 @@ static int look_at_state(struct rg_doctor *doctor, const struct rg_sequence *wan
 		return rg_fail_memory(err);
 	if (r < 0) {
 		*ret_what = why->message;
+		/* Something else has its name, which is not roger's to remove. */
+		*ret_severity = r == ROGER_EREFUSED ? ROGER_DAMAGE : ROGER_REPAIRABLE;
 	} else if (state && state->epoch < wanted->epoch) {
 		*ret_what = "its epoch has ended";
 	} else if (state && state->epoch == wanted->epoch && !rg_sequence_covers(state, wanted)) {
@@ -97,9 +99,9 @@ static int check_state(struct rg_doctor *doctor, const struct rg_sequence *wante
 	if (r < 0 || !what)
 		return r;
 	breach = rg_breach(ROGER_BREACH_STATE, severity, rg_str(doctor->engine->store->state));
-	breach.fixable = true;
+	breach.fixable = severity != ROGER_DAMAGE;
 	rg_doctor_report(doctor, breach, "%s", what);
-	if (!doctor->wish->fix || !writable)
+	if (!doctor->wish->fix || !writable || !breach.fixable)
 		return ROGER_OK;
 	rg_engine_want_state(doctor->engine, true);
 	rg_engine_save_state(doctor->engine, true);

@@ -290,10 +290,12 @@ ln -s /etc/passwd .roger/triggers
 damage "a symbolic link" place "does not follow; move it away" triggers 0
 mkfifo .roger/pipe
 damage "a pipe" place "neither a file nor a folder; move it away" pipe 0
-for file in id messages.db; do
-	rm .roger/$file && (umask 077 && mkdir .roger/$file)
+for file in id messages.db send-log/dan.jsonl messages_archive/app-9.jsonl; do
+	rm -f .roger/$file && (umask 077 && mkdir .roger/$file)
 	damage "a folder as $file" place "a folder, where roger has a file; move it away" $file 0
 done
+rm .roger/message-state.json && (umask 077 && mkdir .roger/message-state.json)
+damage "a folder as message-state.json" state "move it away" message-state.json 0
 (umask 077 && echo >.roger/message-state.json.new-4194303)
 found "what a killed process left" note place "killed" message-state.json.new-4194303 0
 exits 0 "goes" roger doctor --fix -q
