@@ -13,7 +13,7 @@ struct mention {
 
 /* Members of a request or a reply that its note repeats. */
 struct gathered {
-	struct mention agent, issue, run;
+	struct mention agent, about, issue, run;
 	struct roger_str key;
 	struct roger_str ids[RG_NOTED_IDS_MAX];
 	size_t id_count; /* all ids, also those beyond the array */
@@ -54,6 +54,9 @@ static void gather_field(struct gathered *gathered, const struct roger_field *fi
 {
 	if (field->flags & ROGER_SELF)
 		mention_name(&gathered->agent, *(const struct roger_str *)at);
+	if ((field->flags & (ROGER_OTHER | ROGER_REQUIRED | ROGER_RUN)) ==
+	    (ROGER_OTHER | ROGER_REQUIRED))
+		mention_name(&gathered->about, *(const struct roger_str *)at);
 	if (field->flags & ROGER_ISSUE)
 		mention_name(&gathered->issue, *(const struct roger_str *)at);
 	if (field->flags & ROGER_RUN)
@@ -240,6 +243,9 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 		add_numbers(&numbers, op, reply);
 		note.numbers = numbers.failed ? RG_STR("") : rg_buf_str(&numbers);
 		note.duplicates = given.duplicates;
+		/* Whom a retirement is about. */
+		if (op->flags & ROGER_ADMINISTERS)
+			note.to = only_name(&asked.about);
 	} else {
 		note.entry.status = ROGER_FAILURE;
 		snprintf(outcome, sizeof outcome, "%s%s%s", rg_code_name(code),
