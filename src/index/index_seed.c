@@ -289,25 +289,32 @@ static int take_in(struct table *table, struct roger_err *err)
 
 /* ------------------------------------------------------------ rebuilding -- */
 
+/* How many tables, views or triggers of a database are such ones?  -1: unknown. */
+static int count_objects(sqlite3 *db, const char *count)
+{
+	sqlite3_stmt *ask = NULL;
+	int found = -1;
+
+	if (sqlite3_prepare_v2(db, count, -1, &ask, NULL) == SQLITE_OK &&
+	    sqlite3_step(ask) == SQLITE_ROW)
+		found = sqlite3_column_int(ask, 0);
+	sqlite3_finalize(ask);
+	return found;
+}
+#define COUNT "SELECT count(*) FROM sqlite_master WHERE "
+
 /* Is there a database of another program, without a table of messages?  False if unknown. */
 static bool is_foreign_database(const char *path)
 {
 	struct rg_path_vfs vfs = { 0 };
-	sqlite3_stmt *ask = NULL;
 	sqlite3 *db = NULL;
 	bool foreign = false;
 
 	if (rg_path_vfs_open(&vfs, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, &db) ==
 	    SQLITE_OK) {
 		rg_index_distrust(db);
-		if (sqlite3_prepare_v2(db,
-				       "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND"
-				       " name = 'messages'",
-				       -1, &ask, NULL) == SQLITE_OK &&
-		    sqlite3_step(ask) == SQLITE_ROW)
-			foreign = sqlite3_column_int(ask, 0) == 0;
+		foreign = count_objects(db, COUNT "type = 'table' AND name = 'messages'") == 0;
 	}
-	sqlite3_finalize(ask);
 	sqlite3_close(db);
 	return foreign;
 }
@@ -517,8 +524,12 @@ int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_inde
 		return ROGER_OK;
 	r = open_table(&table, index->seed_path,
 		       "PRAGMA busy_timeout = 1000; PRAGMA cache_size = -2000; BEGIN", NULL);
-	if (r == ROGER_OK)
+	/* What roger never wrote is not damaged: who reads next replaces it. */
+	if (r == ROGER_OK && count_objects(table.db, COUNT "name = 'progress'")) {
+		sums->all[RG_RULE_TABLE_CODE] =
+			count_objects(table.db, COUNT "type IN ('view', 'trigger')") > 0;
 		r = load_progress(&table, &valid, NULL);
+	}
 	/* Other programs may have added rows for lines that the table has not read. */
 	if (r == ROGER_OK && valid)
 		r = store->ops->read(store, &rg_store_messages, (uint64_t)table.offset, &next, 1,

@@ -140,6 +140,7 @@ noted "a message longer than the limit" limit "content of 8 characters" messages
 mended "an index with a flipped byte" index "cannot be read" messages.db-index 0 'roger doctor rebuild -q; printf x | dd of=.roger/messages.db-index bs=1 seek=70000 conv=notrunc 2>/dev/null'
 mended "a table that lacks rows" index "rows of messages: 0" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("delete from messages"); d.commit()'\'''
 mended "a row of it changed" index "differs from the journal" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
+mended "a trigger that somebody planted" index "a view or trigger" messages.db 0 'python3 -c '\''import sqlite3; sqlite3.connect(".roger/messages.db").execute("create trigger t after insert on messages begin delete from messages; end")'\'''
 mended "a table that is none" index "cannot be read" messages.db 0 'printf '\''no database, this is'\'' | dd of=.roger/messages.db conv=notrunc 2>/dev/null'
 mended "message-state.json is none" state "not JSON" message-state.json 0 'printf '\''{"epoch":0'\'' >.roger/message-state.json'
 sed -i 's/"ann":[0-9]*/"ann":1/' .roger/message-state.json
@@ -364,4 +365,11 @@ like "and what is broken at the end" "$(printf '%s\n' "$out" | tail -n 2 | head 
 roger doctor --fix -q
 again
 exits 64 "no such option" roger doctor --mend
+
+# What another program made before roger did, under the name of its table, is no damage.
+cd "$HOME" && mkdir early && cd early && roger init -q && roger send --as ann bob hi --new -q
+(umask 077 && : >.roger/messages.db)
+exits 0 "an empty messages.db" roger doctor
+roger inbox --as bob >/dev/null && roger send --as ann bob more -q && roger inbox --as bob >/dev/null
+is "gets its rows from who reads next" "$(python3 -c 'import sqlite3; print(sqlite3.connect(".roger/messages.db").execute("select count(*) > 0 from messages").fetchone()[0])')" 1
 done_testing
