@@ -42,6 +42,7 @@ struct rg_doctor {
 	struct rg_log_file sender_log;
 	uint64_t logged; /* the send logs hold every keyed message before this byte */
 	bool incomplete; /* a log disappeared during the checks */
+	bool unreadable; /* a message of roger's cannot be read any more */
 	bool failed;	 /* a breach could not be reported: out of memory */
 
 	struct rg_judge judge;

@@ -55,6 +55,7 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 			 found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what,
 			 of_message ? "; no entry of a send log is made of it" : "");
 	rg_doctor_keep_damaged(doctor, walk, found);
+	doctor->unreadable |= found->by == RG_MISFIT_IN_LINE && found->kind == ROGER_ALTERED;
 	for (; of_message && line <= found->line; line++)
 		doctor->failed |= !rg_table_put(&doctor->not_as_sent, (uint64_t)line, &fresh);
 	if (!breach.fixable || !doctor->wish->fix)
@@ -513,8 +514,11 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 	};
 	struct rg_doctor *doctor = context;
 	const struct rg_log_file *file = &doctor->journals.items[place->log];
+	const bool unknown = rule == RG_SENDS_NO_MESSAGE && doctor->unreadable;
+	const char *what = unknown ? "its message may be one that cannot be read any more"
+				   : rg_sends_rule(rule);
 	const bool damage = rule == RG_SENDS_GIVEN_UP ||
-			    (place->own && rule != RG_SENDS_UNSETTLED &&
+			    (place->own && rule != RG_SENDS_UNSETTLED && !unknown &&
 			     !rg_judge_lost_messages(&doctor->judge, doctor->engine));
 	struct roger_breach breach =
 		rg_breach(kinds[file->log], damage ? ROGER_DAMAGE : ROGER_NOTE, file->shown);
@@ -543,9 +547,9 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 		rg_doctor_report(
 			doctor, breach, "'%.*s': %s",
 			(int)(record.attempt.id.length < 80 ? record.attempt.id.length : 80),
-			record.attempt.id.data, rg_sends_rule(rule));
+			record.attempt.id.data, what);
 	else
-		rg_doctor_report(doctor, breach, "%s", rg_sends_rule(rule));
+		rg_doctor_report(doctor, breach, "%s", what);
 	return r == ROGER_ENOMEM ? r : ROGER_OK;
 }
 

@@ -207,6 +207,17 @@ for member in ALTERED:
     for how in ("seen by verify first", "seen by the index first", "without its chain"):
         alter_first(member, how)
 
+# What the send log copied from a line that cannot be read, and that no later line repeats, is not known to be wrong.
+begin("unreadable", False)
+with open(JOURNAL, encoding="utf-8") as file:
+    text = file.read()
+with open(JOURNAL, "w", encoding="utf-8") as file:
+    file.write(text.replace('"content":', '"content"x', 1))
+told = answer("doctor")["breaches"]
+equal("its entry is not blamed", {(b["file"], b["line"]) for b in told if b["severity"] == "damage"}, {("messages.jsonl", 1)})
+check("but named", [b for b in told if b["file"] == "send-log/ann.jsonl" and "cannot be read" in b["what"]], told)
+end()
+
 # What the origin writes when it has read: its eleven members, numbers in its own digits.
 begin("origin", False)
 first = journal()[0]
