@@ -421,7 +421,11 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 /* Record how many lines messages.db holds, and when it was updated. */
 static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struct roger_err *err)
 {
-	return rg_index_put(index, RG_SQL_SEED_SET, err, "ii", lines, at_ms);
+	int r = rg_index_put(index, RG_SQL_SEED_SET, err, "ii", lines, at_ms);
+
+	if (r == ROGER_OK)
+		index->progress.seed_to = lines;
+	return r;
 }
 
 /* Create all tables and rows in an empty open database. */
@@ -797,12 +801,12 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	return r;
 }
 
-/* Was messages.db served up to `end`?  Another process may have dropped the figures meanwhile. */
-static bool was_served(const struct rg_index *index, uint64_t end)
+/* How far was messages.db served?  0: unknown, as another process may have dropped the figures. */
+static uint64_t served_to(const struct rg_index *index)
 {
 	const struct rg_shared *shared = rg_store_shared(index->store);
 
-	return shared && atomic_load(&shared->served) == end;
+	return shared ? atomic_load(&shared->served) : 0;
 }
 
 bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
@@ -813,6 +817,9 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	/* 0: messages.db is not there. */
 	const int64_t changed_ms = rg_index_file_changed_ms(index, index->seed_name);
 	const int64_t passed = rg_clock_ms() - changed_ms;
+	/* Other programs write messages.db, too, so that its time may always be new. */
+	const uint64_t served = served_to(index);
+	const bool late = end > served + SERVED_BYTES_MAX / 2;
 	/* A handle that has all tables open anyway pays little more. */
 	const bool now = !changed && index->db && rg_index_end(index) >= end;
 	const bool alone = index->tail.alone || told, is_short = alone && end <= most;
@@ -820,10 +827,10 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	uint64_t reach = end;
 	int r;
 
-	if (!now && !told && passed >= 0 && passed < SEED_AFTER_MS)
+	if (!now && !told && !late && passed >= 0 && passed < SEED_AFTER_MS)
 		return false;
 	if (index->in_memory || (!changed && !index->db && !alone) ||
-	    (!now && changed_ms && was_served(index, end)) ||
+	    (!now && changed_ms && served == end) ||
 	    (now && changed_ms && progress->seed_at && progress->seed_to == progress->lines) ||
 	    (!rg_index_peek(index) && end && !is_short))
 		return true;

@@ -171,6 +171,14 @@ is "and a change" "$(rows)" "9 6"
 rm .roger/messages.db
 roger list >/dev/null
 is "one that is gone is made by a look, though no line is new" "$(rows)" "9 6"
+# A program that writes there all the time keeps the file young: who only receives follows, too, before too much is new.
+cd "$here" && mkdir busy && cd busy && roger init -q && roger send --as lead --new worker 0 -q && roger list >/dev/null
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	printf '{"id":"msg-1-%s","issue_id":"app","from_phase":"kim","to_phase":"worker","run_counter":1,"message_type":"data","content":"%0100000d","metadata":null,"read":false,"created_at":1,"read_at":null}\n' $i 0 >>.roger/messages.jsonl
+	touch .roger/messages.db
+	roger receive --as worker -q >/dev/null
+done
+check "messages.db is followed by who receives beside other writers" test "$(rows | cut -d' ' -f1)" -gt 10
 cd "$here" && mkdir nothing && cd nothing && roger init -q
 roger list >/dev/null
 check "and by one at an empty workspace" test -s .roger/messages.db
