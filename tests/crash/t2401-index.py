@@ -409,9 +409,6 @@ def foreign_rows(tap):
                 journal.write(json.dumps(m, separators=(",", ":")) + "\n")
                 journal.flush()
                 db.execute(UPSERTS[n % 2], list(m.values()))
-                # receive leaves the table to who looks at more; what is 8 MiB behind is made anew.
-                if n % 1000 == 999:
-                    lib.must(lib.call(store, ["list", "--limit", "1", "--json"]))
                 if n % 10 == 9 or n < 50:
                     done = lib.call(store, ["receive", "--as", m["to_phase"], "--json"])
                     got = ids_of(done.stdout) if done.returncode == 0 else []
