@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 
 /* Renumber a descriptor: with a standard stream closed, a new file would get what is printed. */
 static int move_up(int file)
@@ -94,6 +95,16 @@ static struct rg_file_facts facts_of(const struct stat *facts)
 								 : RG_FILE_OTHER };
 }
 
+static int check_length(int64_t bytes, const char *name, struct roger_err *err)
+{
+	if (bytes <= RG_FILE_BYTES_MAX)
+		return ROGER_OK;
+	return rg_fail(
+		err, ROGER_EREFUSED, 0,
+		"'%s' is longer than %d GiB; cut it off behind its last line, or move it away",
+		name, (int)(RG_FILE_BYTES_MAX >> 30));
+}
+
 /* Refuse anything but a regular file. */
 static int check_regular(const struct rg_file_facts *facts, const char *name, struct roger_err *err)
 {
@@ -101,7 +112,7 @@ static int check_regular(const struct rg_file_facts *facts, const char *name, st
 		return fail_open(name, ELOOP, false, err);
 	if (facts->kind != RG_FILE_REGULAR)
 		return fail_open(name, ENXIO, false, err);
-	return ROGER_OK;
+	return check_length(facts->size, name, err);
 }
 
 int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *ret_file,
@@ -292,7 +303,9 @@ static int seek_file(int file, int from, const char *name, uint64_t *ret_offset,
 
 int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err)
 {
-	return seek_file(file, SEEK_END, name, ret_size, err);
+	int r = seek_file(file, SEEK_END, name, ret_size, err);
+
+	return r < 0 ? r : check_length((int64_t)*ret_size, name, err);
 }
 
 /*

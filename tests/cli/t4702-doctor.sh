@@ -372,4 +372,14 @@ cd "$HOME" && mkdir early && cd early && roger init -q && roger send --as ann bo
 exits 0 "an empty messages.db" roger doctor
 roger inbox --as bob >/dev/null && roger send --as ann bob more -q && roger inbox --as bob >/dev/null
 is "gets its rows from who reads next" "$(python3 -c 'import sqlite3; print(sqlite3.connect(".roger/messages.db").execute("select count(*) > 0 from messages").fetchone()[0])')" 1
+
+# A file of nothing but a hole is not read for hours.
+cd "$HOME" && mkdir hole && cd hole && roger init -q && roger send --as ann bob hi --new -q
+if truncate -s 1T .roger/logs/activity.log.jsonl 2>/dev/null; then
+	exits 65 "a log of 1 TiB" roger doctor
+	like "is not read" "$out" "logs/activity.log.jsonl: 'activity.log.jsonl' is longer than 256 GiB"
+	exits 0 "nor by who sends" roger send --as ann bob more
+	truncate -s 1T .roger/messages.jsonl
+	exits 77 "nor is a journal" roger inbox --as bob
+fi
 done_testing
