@@ -52,8 +52,8 @@ static size_t print_escape(enum rg_target target, uint32_t c, const char *format
 bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ESCAPED_BYTES],
 		    struct roger_str *ret_piece)
 {
-	const bool ordinary =
-		!targets[target].plain && target != RG_IN_SCRIPT && target != RG_IN_KEYS;
+	const bool by_bytes = target == RG_IN_ADDRESS || target == RG_IN_KEYS;
+	const bool ordinary = !by_bytes && !targets[target].plain && target != RG_IN_SCRIPT;
 	const char *wrong = targets[target].wrong;
 	struct roger_str rest = *text;
 	size_t at = 0, step = 0;
@@ -70,15 +70,12 @@ bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ES
 		if (ordinary && rest.data[at] >= ' ' && rest.data[at] < 0x7f)
 			continue;
 		step = rg_utf8_next(rest.data + at, rest.length - at, &c);
-		/* These escape each byte. */
-		if (step > 1 &&
-		    (target == RG_IN_ADDRESS || (target == RG_IN_KEYS && !is_kept(target, c))))
-			step = 0;
 		if (step ? !is_kept(target, c) : wrong != NULL)
 			break;
 	}
 	*ret_piece = (struct roger_str){ rest.data, at };
 	if (!at) {
+		step = by_bytes ? 0 : step;
 		*ret_piece = (struct roger_str){
 			to, step ? print_escape(target, c, targets[target].format, to)
 				 : print_escape(target, (unsigned char)*rest.data, wrong, to)

@@ -126,6 +126,12 @@ static bool is_file_of_ours(const struct place *place)
 static int check_place(const struct checking *checking, const struct place *place,
 		       struct roger_err *err)
 {
+	static const char *const odd[] = {
+		[RG_FILE_LINK] = "a symbolic link, which roger does not follow",
+		[RG_FILE_OTHER] = "neither a file nor a folder",
+		[RG_FILE_FOLDER] = "a folder, where roger has a file",
+		[RG_FILE_REGULAR] = NULL,
+	};
 	struct rg_file_facts facts;
 	bool removed = false;
 	int r;
@@ -135,37 +141,21 @@ static int check_place(const struct checking *checking, const struct place *plac
 	    place->shown.data[sizeof "triggers/" - 1] != '.')
 		return ROGER_OK;
 	r = rg_file_examine(place->folder, place->name, &facts, err);
-	if (r < 0)
+	if (r < 0 || facts.kind == RG_FILE_NONE)
 		return r;
-	switch (facts.kind) {
-	case RG_FILE_NONE:
-		return ROGER_OK;
-	case RG_FILE_LINK:
+	if (odd[facts.kind] && (facts.kind != RG_FILE_FOLDER || is_file_of_ours(place)))
 		return report_breach(checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE),
-				     false, err,
-				     "a symbolic link, which roger does not follow; move it away");
-	case RG_FILE_OTHER:
-		return report_breach(checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE),
-				     false, err, "neither a file nor a folder; move it away");
-	case RG_FILE_REGULAR:
+				     false, err, "%s; move it away", odd[facts.kind]);
+	if (facts.kind == RG_FILE_REGULAR)
 		r = check_leftover(checking, place, facts.changed_ms, &removed, err);
-		/* An append changes a file under all its names: a backup made of links would
-		 * change, too. */
-		if (r == ROGER_OK && !removed && facts.links > 1)
-			r = report_breach(
-				checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false,
-				err,
-				"%lld names lead to it (hard links, as `cp -al` makes them): what "
-				"roger adds is added to all of them; copy the backup instead",
-				(long long)facts.links);
-		break;
-	case RG_FILE_FOLDER:
-		if (is_file_of_ours(place))
-			return report_breach(
-				checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE), false,
-				err, "a folder, where roger has a file; move it away");
-		break;
-	}
+	/* An append changes a file under all its names: a backup made of links would change, too.
+	 */
+	if (r == ROGER_OK && facts.kind == RG_FILE_REGULAR && !removed && facts.links > 1)
+		r = report_breach(
+			checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
+			"%lld names lead to it (hard links, as `cp -al` makes them): what "
+			"roger adds is added to all of them; copy the backup instead",
+			(long long)facts.links);
 	if (r == ROGER_OK && !removed)
 		r = check_mode(checking, place, &facts, err);
 	if (r == ROGER_OK && facts.kind == RG_FILE_FOLDER && place->depth < DEPTH_MAX)

@@ -543,13 +543,9 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 	if (rg_table_find(&doctor->not_as_sent, rg_hash(doctor->judge.key, id.data, id.length)))
 		return ROGER_OK;
 	/* Each of these records begins with its id; the line may have been purged meanwhile. */
-	if (r == ROGER_OK)
-		rg_doctor_report(
-			doctor, breach, "'%.*s': %s",
-			(int)(record.attempt.id.length < 80 ? record.attempt.id.length : 80),
-			record.attempt.id.data, what);
-	else
-		rg_doctor_report(doctor, breach, "%s", what);
+	id = r == ROGER_OK ? record.attempt.id : RG_STR("");
+	rg_doctor_report(doctor, breach, id.length ? "'%.*s': %s" : "%.*s%s",
+			 id.length < 80 ? (int)id.length : 80, id.data, what);
 	return r == ROGER_ENOMEM ? r : ROGER_OK;
 }
 

@@ -72,19 +72,17 @@ static void settle_doubt(struct rg_chain_check *check, bool whole,
 static int take_plain(struct rg_chain_check *check, const struct rg_line *line,
 		      struct roger_err *err)
 {
-	int r;
+	struct rg_chain_doubt *doubt = &check->doubt;
+	uint64_t *const chains[] = { &check->chain, &doubt->as_stated, &doubt->as_computed,
+				     &doubt->as_before };
+	int i, r = ROGER_OK;
 
 	if (!check->foreign_line) {
 		check->foreign_line = check->lines;
 		check->foreign_byte = line->offset;
 	}
-	r = rg_chain_over_line(&check->bytes, line, &check->chain, err);
-	if (r == ROGER_OK && check->doubt.open)
-		r = rg_chain_over_line(&check->bytes, line, &check->doubt.as_stated, err);
-	if (r == ROGER_OK && check->doubt.open)
-		r = rg_chain_over_line(&check->bytes, line, &check->doubt.as_computed, err);
-	if (r == ROGER_OK && check->doubt.open)
-		r = rg_chain_over_line(&check->bytes, line, &check->doubt.as_before, err);
+	for (i = 0; i < (doubt->open ? 4 : 1) && r == ROGER_OK; i++)
+		r = rg_chain_over_line(&check->bytes, line, chains[i], err);
 	return r;
 }
 
