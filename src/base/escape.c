@@ -15,7 +15,6 @@ static const struct {
 	[RG_IN_LINE] = { "<U+%04X>", "<%02X>" },
 	[RG_IN_LINES] = { "<U+%04X>", "<%02X>" },
 	[RG_IN_SIGHT] = { "<U+%04X>", "<%02X>" },
-	[RG_IN_KEYS] = { "\\%03o", "\\%03o" },
 };
 
 static bool is_kept(enum rg_target target, uint32_t c)
@@ -25,8 +24,6 @@ static bool is_kept(enum rg_target target, uint32_t c)
 	if (plain)
 		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 		       (c && c < 0x80 && strchr(plain, (int)c));
-	if (target == RG_IN_KEYS)
-		return c != '\'' && c != '\\' && is_kept(RG_IN_SIGHT, c);
 	if (target == RG_IN_SCRIPT)
 		return c != '<' && c != '>' && c != '&';
 	if (target == RG_IN_JSON) /* a control character is white space between values */
@@ -52,8 +49,7 @@ static size_t print_escape(enum rg_target target, uint32_t c, const char *format
 bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ESCAPED_BYTES],
 		    struct roger_str *ret_piece)
 {
-	const bool by_bytes = target == RG_IN_ADDRESS || target == RG_IN_KEYS;
-	const bool ordinary = !by_bytes && !targets[target].plain && target != RG_IN_SCRIPT;
+	const bool ordinary = !targets[target].plain && target != RG_IN_SCRIPT;
 	const char *wrong = targets[target].wrong;
 	struct roger_str rest = *text;
 	size_t at = 0, step = 0;
@@ -70,12 +66,12 @@ bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ES
 		if (ordinary && rest.data[at] >= ' ' && rest.data[at] < 0x7f)
 			continue;
 		step = rg_utf8_next(rest.data + at, rest.length - at, &c);
+		step = step > 1 && target == RG_IN_ADDRESS ? 0 : step;
 		if (step ? !is_kept(target, c) : wrong != NULL)
 			break;
 	}
 	*ret_piece = (struct roger_str){ rest.data, at };
 	if (!at) {
-		step = by_bytes ? 0 : step;
 		*ret_piece = (struct roger_str){
 			to, step ? print_escape(target, c, targets[target].format, to)
 				 : print_escape(target, (unsigned char)*rest.data, wrong, to)
@@ -99,6 +95,8 @@ void rg_buf_add_typed_word(struct rg_buf *out, struct roger_str word)
 {
 	struct roger_str rest = word, seen = word;
 	char to[RG_ESCAPED_BYTES];
+	unsigned char c;
+	size_t i;
 
 	(void)rg_escape_next(RG_IN_SIGHT, &rest, to, &seen);
 	if (seen.data == word.data && !rest.length) {
@@ -106,6 +104,9 @@ void rg_buf_add_typed_word(struct rg_buf *out, struct roger_str word)
 		return;
 	}
 	rg_buf_add_text(out, "$'");
-	rg_buf_add_escaped(out, RG_IN_KEYS, word);
+	for (i = 0; i < word.length; i++) {
+		c = (unsigned char)word.data[i];
+		rg_buf_printf(out, c < ' ' || c >= 0x7f || strchr("'\\", c) ? "\\%03o" : "%c", c);
+	}
 	rg_buf_add_char(out, '\'');
 }

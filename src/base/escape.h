@@ -15,7 +15,6 @@ enum rg_target {
 	RG_IN_LINE,    /* a line of a terminal: <U+202E> */
 	RG_IN_LINES,   /* as RG_IN_LINE, but keeps tabs and line ends; CR LF is one */
 	RG_IN_SIGHT,   /* a line in which every invisible character is shown */
-	RG_IN_KEYS,    /* within $'...' of a shell, of what a keyboard has: \342\200\256 */
 };
 
 /*
@@ -29,7 +28,7 @@ bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ES
 void rg_buf_add_escaped(struct rg_buf *out, enum rg_target target, struct roger_str text);
 
 /* Add a word of a command that a person is to type: as rg_buf_add_shell_word(), but one with an
- * invisible character as $'...', which sh need not know. */
+ * invisible character as $'...' with all but ASCII as \342, which sh need not know. */
 void rg_buf_add_typed_word(struct rg_buf *out, struct roger_str word);
 
 #endif

@@ -853,17 +853,13 @@ bool rg_engine_note_findings(struct rg_engine *engine, const struct roger_findin
 	struct rg_damages places = { .arena = arena };
 	struct roger_damage_list noted;
 	struct rg_log_files journals;
-	struct roger_damage damage = { 0 };
+	struct roger_damage damage;
 	size_t i;
 	int r = rg_damages_read(engine->store, arena, &noted, NULL);
 
 	if (r == ROGER_OK)
 		r = rg_engine_journals(engine, arena, &journals, NULL);
-	for (i = 0; r == ROGER_OK && i < found->count; i++) {
-		/* The last line may have another finding. */
-		if (places.count >= PLACES_MAX &&
-		    !is_meant(&damage, found->items[i].file, found->items[i].line))
-			break;
+	for (i = 0; r == ROGER_OK && i < found->count && places.count < PLACES_MAX; i++) {
 		if (!found->items[i].line || !rg_finding_is_damage(found->items[i].kind) ||
 		    is_of_before(engine, &noted, &found->items[i]))
 			continue;

@@ -801,14 +801,6 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	return r;
 }
 
-/* How far was messages.db served?  0: unknown, as another process may have dropped the figures. */
-static uint64_t served_to(const struct rg_index *index)
-{
-	const struct rg_shared *shared = rg_store_shared(index->store);
-
-	return shared ? atomic_load(&shared->served) : 0;
-}
-
 bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 		    const struct rg_log_files *told)
 {
@@ -817,13 +809,13 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	/* 0: messages.db is not there. */
 	const int64_t changed_ms = rg_index_file_changed_ms(index, index->seed_name);
 	const int64_t passed = rg_clock_ms() - changed_ms;
+	struct rg_shared *shared = rg_store_shared(index->store);
+	const uint64_t served = shared ? atomic_load(&shared->served) : 0; /* 0: unknown */
 	/* Other programs write messages.db, too, so that its time may always be new. */
-	const uint64_t served = served_to(index);
 	const bool late = end > served + SERVED_BYTES_MAX / 2;
 	/* A handle that has all tables open anyway pays little more. */
 	const bool now = !changed && index->db && rg_index_end(index) >= end;
 	const bool alone = index->tail.alone || told, is_short = alone && end <= most;
-	struct rg_shared *shared = NULL;
 	uint64_t reach = end;
 	int r;
 
@@ -845,9 +837,9 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 		r = rg_index_refresh_events(index, told, NULL);
 	index->told = NULL;
 	index->serving = false;
-	if (r == ROGER_OK && reach == end && progress->seed_to == progress->lines)
-		shared = rg_store_shared(index->store);
-	if (shared)
+	/* Another process may have dropped the figures meanwhile. */
+	shared = rg_store_shared(index->store);
+	if (r == ROGER_OK && reach == end && shared && progress->seed_to == progress->lines)
 		atomic_store(&shared->served, end);
 	return r == ROGER_OK && reach == end;
 }
@@ -919,15 +911,6 @@ bool rg_index_is_open(struct rg_index *index)
 	       rg_index_file_inode(index) == inode;
 }
 
-/* Open the index file again if it was replaced. */
-static int reopen_file(struct rg_index *index, struct roger_err *err)
-{
-	rg_assert(index->in_memory || rg_store_took(index->store, RG_LOCK_INDEX));
-	return index->in_memory || fresh_enough(index, 0)
-		       ? ROGER_OK
-		       : refresh_file(index, rg_index_end(index), err);
-}
-
 int rg_index_write(struct rg_index *index, int64_t wait_ms, rg_index_writing *writing,
 		   const void *context, struct roger_err *err)
 {
@@ -937,7 +920,10 @@ int rg_index_write(struct rg_index *index, int64_t wait_ms, rg_index_writing *wr
 
 	if (r < 0)
 		return r;
-	r = reopen_file(index, err);
+	rg_assert(index->in_memory || rg_store_took(index->store, RG_LOCK_INDEX));
+	/* Open the file again if it was replaced. */
+	if (!index->in_memory && !fresh_enough(index, 0))
+		r = refresh_file(index, rg_index_end(index), err);
 	before = index->progress;
 	if (r == ROGER_OK)
 		r = rg_index_run_one(index, RG_SQL_BEGIN_WRITE, err);

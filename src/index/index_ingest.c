@@ -153,12 +153,6 @@ static void note_seen(struct rg_index *index, const struct roger_message *messag
 		reader->last_read_at_ms = message->read_at_ms;
 }
 
-static void note_edge(struct rg_index *index, const struct roger_message *message)
-{
-	if (message->via.length)
-		raise_mark(index, message, RG_DELTA_EDGE);
-}
-
 static void count_in_issue(struct rg_index *index, const struct roger_message *message, int by,
 			   int unread, int64_t bytes)
 {
@@ -452,7 +446,8 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 	count_in_issue(index, message, lives, unread, bytes);
 	count_sender(index, message);
 	count_recipient(index, message->to, 1, unread);
-	note_edge(index, message);
+	if (message->via.length)
+		raise_mark(index, message, RG_DELTA_EDGE);
 	note_span(index, message, position);
 	if (lives)
 		note_seen(index, message);

@@ -584,11 +584,6 @@ static int fence_end(struct rg_journal *journal, uint64_t size, struct roger_err
 
 /* ----------------------------------------------------------- appending -- */
 
-static int file_size(struct rg_journal *journal, uint64_t *ret_size, struct roger_err *err)
-{
-	return rg_file_size(journal->file, journal->name, ret_size, err);
-}
-
 int rg_journal_check_name(const struct rg_journal *journal, struct roger_err *err)
 {
 	const struct rg_control_page *page = page_of(journal);
@@ -748,7 +743,7 @@ static int prepare_append(struct rg_journal *journal, size_t agents, size_t coun
 		r = goes_on(journal, &whole, &ends, err);
 	whole &= ends;
 	if (r == ROGER_OK && !whole)
-		r = file_size(journal, &size, err);
+		r = rg_file_size(journal->file, journal->name, &size, err);
 	if (r < 0)
 		return r;
 	/* The file was cut: a rebuilt control file has its earlier length from the witness. */
@@ -1164,7 +1159,7 @@ static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struc
 	size_t got;
 	int r;
 
-	r = file_size(journal, &size, err);
+	r = rg_file_size(journal->file, journal->name, &size, err);
 	if (r < 0)
 		return r;
 	while (size > 0) {
@@ -1232,7 +1227,7 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 	if (r == ROGER_OK)
 		r = rg_journal_check_name(journal, err);
 	if (r == ROGER_OK)
-		r = file_size(journal, &size, err);
+		r = rg_file_size(journal->file, journal->name, &size, err);
 	if (r < 0)
 		return r;
 	if (size != rg_journal_end(journal)) {
