@@ -22,9 +22,6 @@
 /* A longer file is not read, as it would take hours: a file with a hole may claim any length. */
 #define RG_FILE_BYTES_MAX ((int64_t)1 << 38)
 
-/* A longer file is not read, as it would take hours: a file with a hole may claim any length. */
-#define RG_FILE_BYTES_MAX ((int64_t)1 << 38)
-
 /* The first line of a message must be shorter by this many bytes: later lines repeat it with more
  * state. */
 #define RG_STATE_BYTES_MAX (64 << 10)

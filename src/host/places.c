@@ -148,8 +148,7 @@ static int check_place(const struct checking *checking, const struct place *plac
 				     false, err, "%s; move it away", odd[facts.kind]);
 	if (facts.kind == RG_FILE_REGULAR)
 		r = check_leftover(checking, place, facts.changed_ms, &removed, err);
-	/* An append changes a file under all its names: a backup made of links would change, too.
-	 */
+	/* An append goes to all names of a file, so that a backup made of links would change. */
 	if (r == ROGER_OK && facts.kind == RG_FILE_REGULAR && !removed && facts.links > 1)
 		r = report_breach(
 			checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
