@@ -49,7 +49,9 @@ static void note_rebuilt(struct rg_store *store, const char *lost, const struct 
 	const bool written = shared && atomic_load(&shared->state_written);
 	char what[300];
 
-	if (written)
+	if (why->code == ROGER_EREFUSED)
+		snprintf(what, sizeof what, "%s: %.250s", lost, why->message);
+	else if (written)
 		snprintf(what, sizeof what,
 			 "%s: it is rebuilt, and no new session begins; `roger agents session new` "
 			 "opens one",
