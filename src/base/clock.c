@@ -8,6 +8,8 @@
 
 #include "base/limits.h"
 
+_Static_assert(sizeof(time_t) == sizeof(int64_t), "instants end in 9999: build with _TIME_BITS=64");
+
 /* The least bare number that means ms since 1970 (in 1973); a smaller one looks like a span. */
 static const int64_t BARE_MS_LEAST = 100000000000;
 
@@ -22,9 +24,15 @@ static int64_t read_clock_ns(clockid_t clock)
 enum { FOLLOW_MS = 100 };
 static _Atomic int64_t ahead_ms;
 
+/* Of a clock before 1970 or after 9999, the nearest instant that can be stored; 0 means none. */
 int64_t rg_clock_ms(void)
 {
-	return read_clock_ns(CLOCK_REALTIME) / 1000000 + ahead_ms;
+	struct timespec now;
+	int64_t ms;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + ahead_ms;
+	return ms < 1 ? 1 : ms > RG_TIME_MS_MAX ? RG_TIME_MS_MAX : ms;
 }
 
 void rg_clock_follow(int64_t now_ms)

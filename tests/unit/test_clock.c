@@ -397,6 +397,16 @@ static void spans_for_people(void **state)
 	}
 }
 
+/* What is stored of it is read again, and 0 would mean that it is not known. */
+static void the_clock_shows_what_can_be_stored(void **state)
+{
+	(void)state;
+	rg_clock_follow(-1000);
+	assert_int_equal(rg_clock_ms(), 1);
+	rg_clock_follow(RG_TIME_MS_MAX + 100000);
+	assert_int_equal(rg_clock_ms(), RG_TIME_MS_MAX);
+}
+
 int main(void)
 {
 	setenv("TZ", "UTC", 1);
@@ -416,6 +426,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_is_no_span),
 		cmocka_unit_test(looks_back_from_now),
 		cmocka_unit_test(clocks_move_forward),
+		cmocka_unit_test(the_clock_shows_what_can_be_stored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
