@@ -8,8 +8,10 @@ enum { ENTRIES_FIRST = 16, NUMBER_BITS = 28, NUMBERS = (1 << NUMBER_BITS) - 1 };
 
 void rg_table_init(struct rg_table *table, size_t entry_size)
 {
-	rg_assert(entry_size % sizeof(uint64_t) == 0);
-	*table = (struct rg_table){ .entry_size = entry_size };
+	/* Where structs are aligned to 4 bytes, a size may be no multiple of 8. */
+	const size_t words = (entry_size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+
+	*table = (struct rg_table){ .entry_size = words * sizeof(uint64_t) };
 }
 
 void rg_table_deinit(struct rg_table *table)

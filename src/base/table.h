@@ -1,8 +1,8 @@
 /*
  * table - a hash table; a 64-bit hash identifies an entry in place of its text.
  *
- * For large sets whose texts need not be kept.  Entries are of one size, a
- * multiple of 8 bytes, and start with their hash as a uint64_t; 0 is stored as 1.
+ * For large sets whose texts need not be kept.  Entries are of one size,
+ * start with their hash as a uint64_t, and begin at multiples of 8 bytes; 0 is stored as 1.
  * Each takes its size and 5 to 11 bytes more.
  */
 #ifndef RG_TABLE_H

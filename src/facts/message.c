@@ -179,19 +179,22 @@ bool rg_message_skim(struct roger_str line, struct roger_message *ret_message)
 
 /* ------------------------------------------------------------ later lines -- */
 
+/* How many bytes a number has; 0: it is a text. */
 static size_t bytes_of(enum roger_kind kind)
 {
-	return kind == ROGER_BOOL   ? sizeof(bool)
-	       : kind == ROGER_ENUM ? sizeof(int)
-	       : kind == ROGER_INT || kind == ROGER_TIME || kind == ROGER_SPAN
-		       ? sizeof(int64_t)
-		       : sizeof(struct roger_str);
+	return kind == ROGER_BOOL					       ? sizeof(bool)
+	       : kind == ROGER_ENUM					       ? sizeof(int)
+	       : kind == ROGER_INT || kind == ROGER_TIME || kind == ROGER_SPAN ? sizeof(int64_t)
+									       : 0;
 }
 
 static void copy_field(const struct roger_field *field, const struct roger_message *from,
 		       struct roger_message *to)
 {
-	memcpy(rg_field_at(field, to), rg_field_at(field, from), bytes_of(field->kind));
+	const size_t bytes = bytes_of(field->kind);
+
+	memcpy(rg_field_at(field, to), rg_field_at(field, from),
+	       bytes ? bytes : sizeof(struct roger_str));
 }
 
 static uint64_t hash_field(uint64_t key, const struct roger_field *field,
@@ -201,8 +204,7 @@ static uint64_t hash_field(uint64_t key, const struct roger_field *field,
 	const size_t bytes = bytes_of(field->kind);
 	const struct roger_str *text = at;
 
-	return bytes == sizeof *text ? rg_hash(key, text->data, text->length)
-				     : rg_hash(key, at, bytes);
+	return bytes ? rg_hash(key, at, bytes) : rg_hash(key, text->data, text->length);
 }
 
 uint64_t rg_message_hash(uint64_t key, const struct roger_message *message)

@@ -590,7 +590,8 @@ static void check_described(void **state)
 	struct described all;
 	struct rg_agent agent;
 	struct rg_tail tail;
-	uint64_t at, place;
+	uint64_t at;
+	size_t place;
 
 	describe(*state, &all, &at);
 	put(*state, &all);

@@ -103,6 +103,22 @@ static void zero_is_a_hash_like_others(void **state)
 	rg_table_deinit(&table);
 }
 
+/* A struct whose first member is a uint64_t has 12 bytes on some machines of 32 bits. */
+static void an_entry_has_any_size(void **state)
+{
+	struct rg_table table;
+	const char *first, *second;
+	bool fresh;
+
+	(void)state;
+	rg_table_init(&table, 12);
+	first = rg_table_put(&table, 1, &fresh);
+	second = rg_table_put(&table, 2, &fresh);
+	assert_int_equal(second - first, 16);
+	assert_ptr_equal(rg_table_find(&table, 1), first);
+	rg_table_deinit(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +126,7 @@ int main(void)
 		cmocka_unit_test(no_entry_moves),
 		cmocka_unit_test(all_come_once),
 		cmocka_unit_test(zero_is_a_hash_like_others),
+		cmocka_unit_test(an_entry_has_any_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,10 +20,16 @@
 /* A holder that lost the processor gets it back a few times before we sleep. */
 enum { SPINS = 200, YIELDS = 3 };
 
+/* On a machine of 32 bits the plain call takes an instant of 32 bits. */
+#ifndef SYS_futex_time64
+#define SYS_futex_time64 SYS_futex
+#endif
+
 static long call_futex(_Atomic uint32_t *word, int operation, uint32_t value,
 		       const struct timespec *until)
 {
-	return syscall(SYS_futex, word, operation, value, until, NULL, FUTEX_BITSET_MATCH_ANY);
+	return syscall(SYS_futex_time64, word, operation, value, until, NULL,
+		       FUTEX_BITSET_MATCH_ANY);
 }
 
 /* The futex is the lower half; the layout assumes a little-endian machine. */
