@@ -4,6 +4,7 @@
 Real mounts, in a mount namespace of its own: overlay, tmpfs, FUSE, a case-insensitive folder of ext4.
 The kinds that this kernel cannot mount (NFS, 9p, virtiofs and others) are judged by their number in unit/test_disk.
 """
+import contextlib
 import ctypes
 import json
 import os
@@ -68,6 +69,35 @@ def casefold(tap, top):
     tap.check(done.returncode == 78 and "case" in done.stderr, name, f"{done.returncode}: {done.stderr}")
     tap.check(not os.path.exists(f"{folder}/x/.roger"), "nothing is made there", "a .roger")
     return None
+
+
+def full_btrfs(tap, top):
+    """There a page of a mapped file is written to a new place, so a full disk has none for a file that is whole."""
+    image, folder = f"{top}/image", f"{top}/full"
+    os.makedirs(folder)
+    with open(image, "wb") as file:
+        file.truncate(128 << 20)
+    made = shutil.which("mkfs.btrfs") and subprocess.run(["mkfs.btrfs", "-q", "-f", image], capture_output=True, check=False)
+    if not made or made.returncode or subprocess.run(["mount", "-o", "loop", image, folder], capture_output=True, check=False).returncode:
+        return tap.skip("a full Btrfs", "no such file system can be made here")
+    place = ("--workspace", folder)
+    good(tap, top, "Btrfs", folder)
+    for size in (1 << 16, 1 << 10, 1 << 10):
+        with contextlib.suppress(OSError), open(f"{folder}/fill", "ab", 0) as file:
+            while file.write(bytes(size)):
+                pass
+        os.sync()
+    for words in (("list",), ("inbox", "--as", "bob"), ("status",), ("verify",), ("doctor",)):
+        done = roger(*words, *place)
+        tap.check(done.returncode == 0, f"{words[0]} answers on a full Btrfs", done.stderr)
+    for words in (("send", "bob", "hi", "--as", "ann"), ("receive", "--as", "bob")):
+        done = roger(*words, *place)
+        tap.check(done.returncode == 74 and "No space left" in done.stderr, f"{words[0]} says that it is full", f"{done.returncode}: {done.stderr}")
+    os.remove(f"{folder}/fill")
+    os.sync()
+    done = roger("receive", "--as", "bob", *place)
+    tap.check(done.returncode == 0, "with space it goes on", done.stderr)
+    return subprocess.run(["umount", folder], check=False)
 
 
 def refused(tap, name, folder, like, *words, **more):
@@ -143,6 +173,7 @@ def main():
         read_only(tap, f"{top}/memory")
         fuse(tap, top)
         casefold(tap, top)
+        full_btrfs(tap, top)
         for folder in ("memory", "fold"):
             LIBC.umount2(f"{top}/{folder}".encode(), 2)
     tap.done()

@@ -2955,6 +2955,25 @@ static void who_only_reads_is_told_what_goes_wrong(void **state)
 	rg_journal_close(journal);
 }
 
+/* As on a full Btrfs: a lock cannot be released in the file, nor can what follows it be made. */
+static void a_lock_in_a_lost_file_holds_nobody_up(void **state)
+{
+	struct rg_journal *writer = open_journal(*state), *other = open_journal(*state);
+	uint64_t end;
+
+	append(writer, "{\"a\":1");
+	assert_int_equal(rg_journal_lock(writer, 0, 0, NULL), ROGER_OK);
+	assert_true(rg_control_mend(page_of(writer)));
+	rg_journal_unlock(writer);
+	faulty_begin("open", 0, 1, ENOSPC);
+	assert_int_equal(rg_journal_settle(writer, &end, NULL), ROGER_OK);
+	assert_int_equal(end, folder_size(&((struct fixture *)*state)->folder, NAME));
+	rg_journal_close(writer);
+	rg_journal_hurry(other, 2000);
+	append(other, "{\"b\":2");
+	rg_journal_close(other);
+}
+
 /* Somebody keeps the append lock: whole lines are read all the same, and synced where need be. */
 static void nobody_waits_long_for_a_writer(void **state)
 {
@@ -3286,6 +3305,7 @@ int main(void)
 		TEST(who_was_stopped_waits_for_no_leader),
 		TEST(who_wrote_before_a_new_control_file_syncs),
 		TEST(a_failure_is_noted_in_the_larger_file),
+		TEST(a_lock_in_a_lost_file_holds_nobody_up),
 		TEST(nobody_waits_long_for_a_writer),
 		TEST(what_another_syncs_is_not_shown_yet),
 		TEST(what_was_found_is_shown),

@@ -48,7 +48,8 @@ struct rg_control {
 	struct rg_count_slot *counts;
 	bool held;    /* this handle has append_lock, so nobody else changes a slot or the tail */
 	bool damaged; /* a checksum is wrong */
-	int looks;    /* retries of one iteration by rg_control_next_agent(), over all slots */
+	atomic_bool lost; /* the map is only memory: rg_control_mend() */
+	int looks;	  /* retries of one iteration by rg_control_next_agent(), over all slots */
 	struct hashed_name hashed[HASHED_NAMES];
 	rg_witness_source *source;
 	void *context;		 /* for source */
@@ -298,8 +299,10 @@ bool rg_control_mend(const void *address)
 	for (control = maps; control && !is_in(control, address); control = control->next)
 		continue;
 	ours = control && rg_file_unback(control->page, control->size);
-	if (ours)
+	if (ours) {
+		atomic_store(&control->lost, true);
 		atomic_store(&control->page->retired, 1);
+	}
 	unlock_maps();
 	return ours;
 }
@@ -350,6 +353,22 @@ static void drop_map(struct rg_control *control)
 		forget_map(control);
 	rg_file_unmap(control->page, control->size);
 	control->page = NULL;
+}
+
+/* Where pages are copied on write, a full disk raises SIGBUS for a file that is whole.  So a byte
+ * that never changes is written to the map; where that is lost, a write to the file says why. */
+static int check_space(struct rg_control *control, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	*(volatile char *)control->page->magic = (char)control->head[0];
+	if (!atomic_load(&control->lost))
+		return ROGER_OK;
+	r = rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, err);
+	if (r < 0 || file == RG_NO_FILE)
+		return r;
+	return rg_file_write(file, control->head, 1, control->name, err);
 }
 
 /* Map the file if it exists and is valid; *ret_mapped says whether. */
@@ -758,6 +777,8 @@ int rg_control_open(int folder, const char *name, int journal_file, rg_witness_s
 	r = map_valid(control, journal_file, &mapped, err);
 	if (r == ROGER_OK && !mapped)
 		r = replace_invalid(control, journal_file, until_ns ? until_ns : &alone_ns, err);
+	if (r == ROGER_OK && rg_file_is_tight(journal_file))
+		r = check_space(control, err);
 	if (r < 0) {
 		rg_control_close(control);
 		return r;
@@ -829,6 +850,17 @@ int rg_control_look(const struct rg_control *control, bool *ret_in_place, struct
 			facts.inode == control->inode && (uint64_t)facts.size == control->size;
 	/* The name belongs to something else, so the file is not in place. */
 	return r == ROGER_EREFUSED ? ROGER_OK : r;
+}
+
+bool rg_control_leave_lost(struct rg_control *control)
+{
+	bool in_place;
+
+	if (!control || !atomic_load(&control->lost))
+		return false;
+	if (rg_control_look(control, &in_place, NULL) == ROGER_OK && in_place)
+		(void)!rg_file_remove(control->folder, control->name, NULL);
+	return true;
 }
 
 void rg_control_retire(struct rg_control *control)

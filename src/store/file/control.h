@@ -158,9 +158,13 @@ struct rg_control_page *rg_control_page(struct rg_control *control);
 /* A random number, chosen when the file was created; a larger replacement keeps it. */
 uint64_t rg_control_generation(const struct rg_control *control);
 
-/* For a SIGBUS handler.  If the address is in one of our maps, its file was cut short: replace the
- * map by memory marked retired, so that the library opens a new file.  False: not our map. */
+/* For a SIGBUS handler.  If the address is in one of our maps, its file was cut short, or the disk
+ * is full: replace the map by memory marked retired, so that the library opens a new file.  False:
+ * not our map. */
 bool rg_control_mend(const void *address);
+/* Was the map replaced so?  A lock in a file that cannot be written nobody could release: then the
+ * file is removed, so that another takes its place. */
+bool rg_control_leave_lost(struct rg_control *control);
 
 /* Was the file replaced by a larger one?  Ordered with the locks that the new file takes over. */
 static inline bool rg_control_retired(const struct rg_control_page *page)

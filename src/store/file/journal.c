@@ -178,6 +178,7 @@ struct rg_journal *rg_journal_close(struct rg_journal *journal)
 		return NULL;
 	if (journal->owed)
 		(void)!reopen_control(journal, NULL);
+	rg_control_leave_lost(journal->control);
 	rg_control_close(journal->control);
 	rg_file_close(journal->file);
 	rg_buf_deinit(&journal->out);
@@ -216,6 +217,7 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 	struct rg_control *control;
 	int r;
 
+	rg_control_leave_lost(journal->control);
 	r = rg_control_open(journal->folder, journal->control_name, journal->file, journal->source,
 			    journal->context, &journal->others_until_ns, &control, err);
 	if (r == ROGER_ECREATE &&
@@ -1223,6 +1225,8 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 	if (!journal->control)
 		return settle_read_only(journal, ret_end, err);
 	r = follow_control(journal, err);
+	if (r < 0 && rg_control_leave_lost(journal->control))
+		return settle_read_only(journal, ret_end, err);
 	/* The file may have been moved away since this handle was opened: then stop reading it. */
 	if (r == ROGER_OK)
 		r = rg_journal_check_name(journal, err);
