@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
@@ -93,19 +94,24 @@ static int fail_on_disk(const char *path, const char *name, const char *why, str
 		       path, name, why);
 }
 
-/* Try the folder, unless a note in it says that this file system was tried. */
+/* Try the folder, unless a note in it says that this file system was tried: one kind may be
+ * several that keep different promises, so its device is noted, too. */
 static int try_once(int folder, const char *path, const char *name, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char note[TYPE_BYTES + 24];
+	struct stat facts = { 0 };
 	int r;
 
-	if (rg_file_read_all(folder, tried_name, TYPE_BYTES, &text, NULL, NULL) == ROGER_OK &&
-	    rg_str_is(rg_buf_str(&text), name))
+	(void)!fstat(folder, &facts);
+	snprintf(note, sizeof note, "%s %llu", name, (unsigned long long)facts.st_dev);
+	if (rg_file_read_all(folder, tried_name, sizeof note, &text, NULL, NULL) == ROGER_OK &&
+	    rg_str_is(rg_buf_str(&text), note))
 		return ROGER_OK;
 	r = rg_disk_try(folder, path, err);
 	/* Where this cannot be noted, it is tried each time. */
 	if (r == ROGER_OK)
-		(void)!rg_file_replace(folder, tried_name, rg_str(name), true, NULL);
+		(void)!rg_file_replace(folder, tried_name, rg_str(note), true, NULL);
 	return r;
 }
 
@@ -139,7 +145,8 @@ int rg_disk_check(int folder, const char *path, bool tried, struct roger_err *er
 			"which other machines may use, too, and where locks and maps do not "
 			"hold between them (ROGER_DISK=alone, where nobody else does)",
 			err);
-	return tried ? try_once(folder, path, name, err) : ROGER_OK;
+	/* What is only read needs none of it. */
+	return tried && !(facts.f_flags & ST_RDONLY) ? try_once(folder, path, name, err) : ROGER_OK;
 }
 
 /* ---------------------------------------------------------------- trying -- */
@@ -186,9 +193,8 @@ static int try_pair(int folder, const char *name, const char **ret_why, struct r
 	if (*ret_why)
 		return r == ROGER_ENOMEM ? r : ROGER_OK;
 	r = rg_file_write(other, "z", 1, name, err);
-	if (r == ROGER_OK)
-		r = rg_file_read_at(one, &seen, 1, sizeof page, &got, err);
-	if (r == ROGER_OK && (got != 1 || seen != 'z'))
+	if (r == ROGER_OK && (rg_file_read_at(one, &seen, 1, sizeof page, &got, NULL) < 0 ||
+			      got != 1 || seen != 'z'))
 		*ret_why = "where what is appended is not seen by others";
 	return r;
 }

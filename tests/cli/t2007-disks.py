@@ -116,7 +116,18 @@ def fuse(tap, top):
         return tap.skip("FUSE", str(error))
     good(tap, top, "FUSE that keeps what it says", folder)
     with open(f"{folder}/.roger/tried", encoding="utf-8") as file:
-        tap.check(file.read() == "fuse", "that it was tried is noted", "not so")
+        tap.check(file.read() == f"fuse {os.stat(folder).st_dev}", "that it was tried is noted", "not so")
+    other = f"{top}/other"
+    os.makedirs(other)
+    lib_fuse.mount(other, direct=True)
+    shutil.copytree(f"{folder}/.roger", f"{other}/.roger")
+    refused(tap, "one that was moved to FUSE whose files cannot be mapped", other, "cannot share a map", "list", "--workspace")
+    LIBC.umount2(other.encode(), 2)
+    os.remove(f"{folder}/.roger/tried")
+    subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
+    done = roger("list", "--workspace", folder)
+    tap.check(done.returncode == 0, "what cannot be written, and so not tried, is read", done.stderr)
+    subprocess.run(["mount", "-o", "remount,bind,rw", folder], check=True)
     text = f"from={folder};" "n=0; while [ $n -lt 8 ]; do n=$((n + 1)); $ROGER send bob $n --as w$1 --workspace $from -q || exit 1; done"
     writers = [subprocess.Popen(["sh", "-c", text, "sh", str(i)], env=os.environ | {"ROGER": ROGER}) for i in range(3)]
     tap.check([w.wait() for w in writers] == [0, 0, 0], "three write at once there")
