@@ -53,6 +53,7 @@ static bool is_below(const struct place *place, struct roger_str folder)
 static int check_mode(const struct checking *checking, const struct place *place,
 		      const struct rg_file_facts *facts, struct roger_err *err)
 {
+	struct rg_file_facts after;
 	bool fixed;
 
 	/* A repository may have set the mode of the first two.  Other programs write into
@@ -61,8 +62,11 @@ static int check_mode(const struct checking *checking, const struct place *place
 	    rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore") ||
 	    rg_str_is(place->shown, "triggers") || is_below(place, RG_STR("triggers/.taken/")))
 		return ROGER_OK;
+	/* Some file systems keep no modes, and say that they changed one. */
 	fixed = checking->fix &&
-		rg_file_close_to_others(place->folder, place->name, NULL) == ROGER_OK;
+		rg_file_close_to_others(place->folder, place->name, NULL) == ROGER_OK &&
+		rg_file_examine(place->folder, place->name, &after, NULL) == ROGER_OK &&
+		!after.open_to_others;
 	return report_breach(checking, breach_at(place, ROGER_BREACH_MODE, ROGER_REPAIRABLE), fixed,
 			     err, "%s; expected mode %s",
 			     facts->open_to_owner ? "others than its owner may use it"

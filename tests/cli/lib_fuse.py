@@ -1,7 +1,7 @@
 """A file system in memory by FUSE, spoken to the kernel without a library: what mounts of FUSE are tried with.
 
 Serves in a child, until it is unmounted.  direct: files cannot be mapped by several processes; fold: case
-does not count in names.
+does not count in names; everybody: modes are not kept, and everybody may do all.
 """
 import ctypes
 import errno
@@ -22,8 +22,8 @@ class Node:
 
 
 class Served:
-    def __init__(self, direct, fold):
-        self.direct, self.key = direct, str.lower if fold else str
+    def __init__(self, direct, fold, everybody):
+        self.direct, self.key, self.mode = direct, str.lower if fold else str, 0o777 if everybody else 0
         self.nodes = {1: Node(stat.S_IFDIR | 0o700)}
 
     # --- what the kernel is told of a file
@@ -31,7 +31,7 @@ class Served:
         node = self.nodes[number]
         size, seconds, rest = len(node.data), *divmod(node.changed, 10 ** 9)
         return struct.pack("<6Q3I7I", number, size, (size + 511) // 512, seconds, seconds, seconds, rest, rest, rest,
-                           node.mode, node.links, node.uid, node.gid, 0, 4096, 0)
+                           node.mode | self.mode, node.links, node.uid, node.gid, 0, 4096, 0)
 
     def entry(self, number):
         return struct.pack("<4QII", number, 0, 0, 0, 0, 0) + self.attributes(number)
@@ -156,7 +156,7 @@ class Served:
             os.write(device, REPLY.pack(REPLY.size + len(body), code, unique) + body)
 
 
-def mount(folder, kind="fuse", direct=False, fold=False):
+def mount(folder, kind="fuse", direct=False, fold=False, everybody=False):
     """Mount it there; end it by unmounting."""
     device = os.open("/dev/fuse", os.O_RDWR)
     options = f"fd={device},rootmode=40000,user_id={os.geteuid()},group_id={os.getegid()},allow_other"
@@ -166,7 +166,7 @@ def mount(folder, kind="fuse", direct=False, fold=False):
         raise OSError(error, f"mount {kind}")
     if os.fork() == 0:
         try:
-            Served(direct, fold).serve(device)
+            Served(direct, fold, everybody).serve(device)
         finally:
             os._exit(0)
     os.close(device)

@@ -123,6 +123,12 @@ def fuse(tap, top):
     shutil.copytree(f"{folder}/.roger", f"{other}/.roger")
     refused(tap, "one that was moved to FUSE whose files cannot be mapped", other, "cannot share a map", "list", "--workspace")
     LIBC.umount2(other.encode(), 2)
+    lib_fuse.mount(other, everybody=True)
+    good(tap, top, "FUSE that keeps no modes", other)
+    done = roger("doctor", "--fix", "--workspace", other)
+    tap.check(done.returncode == 65 and "expected mode 0600" in done.stdout and "[fixed]" not in done.stdout, "a mode that stays open is not fixed",
+              f"{done.returncode}: {done.stdout}")
+    LIBC.umount2(other.encode(), 2)
     os.remove(f"{folder}/.roger/tried")
     subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
     done = roger("list", "--workspace", folder)
