@@ -24,7 +24,7 @@ static int fail_expected(struct roger_err *err)
 {
 	return rg_fail(err, ROGER_ECONFIG, 0,
 		       "ROGER_SERVER: expected https://HOST[:PORT][/PREFIX], http:// of this "
-		       "machine alone, or unix:PATH; several with a comma between them");
+		       "machine alone, or unix:PATH of 107 bytes at most; several with commas");
 }
 
 static bool is_loopback(const char *host)
