@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-/* Start a thread, which handles no signals.  False: do the work without it. */
+/* Start a thread, which handles no signal but SIGBUS.  False: do the work without it. */
 RG_CHECKED static inline bool rg_thread_start(pthread_t *thread, void *(*work)(void *),
 					      void *context)
 {
@@ -17,6 +17,7 @@ RG_CHECKED static inline bool rg_thread_start(pthread_t *thread, void *(*work)(v
 	bool started;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	started = pthread_create(thread, NULL, work, context) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -267,6 +267,8 @@ settings.write_text(before + "groups: {crew: [kay, lee, max]}\nstorage: {trigger
 time.sleep(1.1)
 equal("with another place all stays as it was", len(server.post("/v1/send", to_group)[2]["messages"]), 1)
 settings.write_text(before)
+os.truncate(WORKSPACE / ".roger/messages.control", 0)
+equal("a mapped file that another program cut short ends no server", server.post("/v1/send", to_group)[0], 200)
 said = server.end()[1]
 equal("the server said once what was wrong", said.count("the settings before are still in use"), 1)
 equal("and once that a place waits for the next start", said.count("start this program again: until then it uses the settings before"), 1)
