@@ -76,25 +76,21 @@ static int exit_of(const struct cli_run *run)
 	return CLI_DONE;
 }
 
-static void print_plan(const struct cli_run *run, const struct roger_setup_reply *plan)
+/* Print what was done, or where the request is a dry run or changes nothing, what would be. */
+static void print_setup(const struct cli_run *run)
 {
 	const struct roger_setup_request *request = run->request;
+	const struct roger_setup_reply *reply = run->reply;
 
-	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, cli_op(run->command)->reply, plan);
-	else if (request->print.length)
-		cli_print_text(cli_out, plan->printed, true);
-	else if (request->remove && !plan->changes && run->exit == CLI_DONE)
+	if (request->print.length) {
+		cli_print_text(cli_out, reply->printed, true);
+	} else if (request->remove && !reply->changes && exit_of(run) == CLI_DONE) {
 		fputs("nothing of roger is there\n", cli_out);
-	else
-		print_files(plan, false);
-}
-
-static void print_done(const struct cli_run *run)
-{
-	print_files(run->reply, true);
-	if (!((const struct roger_setup_request *)run->request)->remove)
-		print_next(run->reply);
+	} else {
+		print_files(reply, !request->dry_run);
+		if (!request->dry_run && !request->remove)
+			print_next(reply);
+	}
 }
 
 static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply *plan)
@@ -111,31 +107,28 @@ static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply 
 
 static int run_setup(struct cli_run *run, struct roger_err *err)
 {
-	struct roger_setup_request request = *(const struct roger_setup_request *)run->request;
-	const bool dry_run = request.dry_run;
-	RG_CLEANUP(roger_reply_free) struct roger_setup_reply plan = { 0 };
+	struct roger_setup_request *request = run->request;
+	const bool dry_run = request->dry_run;
 	struct roger_setup_reply reply = { 0 };
 	int r;
 
-	request.dry_run = true;
-	r = roger_setup(&request, &plan, err);
-	if (r < 0)
-		return r;
-	run->reply = &plan;
-	run->exit = exit_of(run);
-	if (dry_run || !plan.changes) {
-		print_plan(run, &plan);
-		return ROGER_OK;
+	request->dry_run = true;
+	r = roger_setup(request, &reply, err);
+	if (r == ROGER_OK && !dry_run && reply.changes) {
+		run->exit = CLI_NOTHING;
+		request->dry_run = !is_agreed(run, &reply);
+		roger_reply_free(&reply);
+		if (request->dry_run)
+			return ROGER_OK;
+		umask(cli_file_mask);
+		r = roger_setup(request, &reply, err);
+		umask(077);
 	}
-	run->exit = CLI_NOTHING;
-	if (!is_agreed(run, &plan))
-		return ROGER_OK;
-	umask(cli_file_mask);
-	r = roger_setup(run->request, &reply, err);
-	umask(077);
+	/* --quiet is about what was done; a plan is what was asked for. */
+	run->quiet &= !request->dry_run;
 	if (r == ROGER_OK)
 		cli_answer(run, &reply);
 	return r;
 }
 
-CLI_COMMAND(setup, "setup", .run = run_setup, .print = print_done, .exit_of = exit_of);
+CLI_COMMAND(setup, "setup", .run = run_setup, .print = print_setup, .exit_of = exit_of);
