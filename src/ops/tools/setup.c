@@ -26,25 +26,13 @@ static enum roger_setup_action action_of(const struct rg_setup_plan *plan,
 	return target->there ? ROGER_SETUP_CHANGED : ROGER_SETUP_MADE;
 }
 
-static int write_target(const struct rg_setup_plan *plan, const struct rg_setup_target *target,
-			struct roger_err *err)
-{
-	const char *path = target->changed.file.data;
-
-	if (rg_str_equal(target->before, target->text))
-		return ROGER_OK;
-	return action_of(plan, target) == ROGER_SETUP_REMOVED
-		       ? rg_outside_remove(path, target->changed.folders, err)
-		       : rg_outside_put(path, &target->before, target->text, err);
-}
-
 /*
  * Trust the command that was just put into the configuration with a person's consent:
  * these words only, and no others that may be configured in its place.
  */
 static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
 {
-	struct rg_config *config = NULL;
+	RG_CLEANUP(rg_config_freep) struct rg_config *config = NULL;
 	struct roger_str text;
 	int r;
 
@@ -56,10 +44,9 @@ static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
 		r = rg_config_new(&config, err);
 	if (r == ROGER_OK)
 		r = rg_config_read(config, text, "setup", false, err);
-	if (r == ROGER_OK)
-		r = rg_trust_add_command(plan->home, config->wake_agents->words, plan->arena, err);
-	rg_config_free(config);
-	return r;
+	return r < 0 ? r
+		     : rg_trust_add_command(plan->home, config->wake_agents->words, plan->arena,
+					    err);
 }
 
 /*
@@ -69,11 +56,18 @@ static int trust_wake(struct rg_setup_plan *plan, struct roger_err *err)
 static int carry_out(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	const bool remove = plan->request->remove;
+	const struct rg_setup_target *target = plan->targets;
 	size_t i;
 	int r = remove ? ROGER_OK : rg_setup_record_write(plan, err);
 
-	for (i = 0; i < plan->target_count && r == ROGER_OK; i++)
-		r = write_target(plan, &plan->targets[i], err);
+	for (i = 0; i < plan->target_count && r == ROGER_OK; i++, target++) {
+		const char *path = target->changed.file.data;
+
+		if (action_of(plan, target) == ROGER_SETUP_REMOVED)
+			r = rg_outside_remove(path, target->changed.folders, err);
+		else if (!rg_str_equal(target->before, target->text))
+			r = rg_outside_put(path, &target->before, target->text, err);
+	}
 	if (r < 0)
 		return r;
 	return remove ? rg_setup_record_write(plan, err) : trust_wake(plan, err);
@@ -84,15 +78,14 @@ static int carry_out(struct rg_setup_plan *plan, struct roger_err *err)
 static void report_files(const struct rg_setup_plan *plan, struct roger_setup_reply *reply)
 {
 	const struct rg_setup_target *target = plan->targets;
-	struct roger_setup_file file;
 	size_t i;
 
 	for (i = 0; i < plan->target_count; i++, target++) {
 		struct rg_buf diff = { .maximum = SIZE_MAX };
+		struct roger_setup_file file = { .file = target->changed.file,
+						 .action = action_of(plan, target),
+						 .trouble = target->trouble };
 
-		file = (struct roger_setup_file){ .file = target->changed.file,
-						  .action = action_of(plan, target),
-						  .trouble = target->trouble };
 		/* A file that is missing, and may be, is not reported. */
 		if (file.action == ROGER_SETUP_SAME && !target->there)
 			continue;
@@ -110,8 +103,9 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 		      struct roger_err *err)
 {
 	const struct roger_strs named = plan->request->tools;
+	const bool remove = plan->request->remove;
 	char path[RG_SETUP_PATH_BYTES];
-	struct roger_str name;
+	const char *name;
 	size_t i;
 	int tool;
 
@@ -123,15 +117,14 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 					      "; of another, `roger setup --print` says what to "
 					      "paste",
 					      RG_STR_ARGS(named.items[i]));
+		plan->tools |= 1u << tool;
 	}
 	for (tool = 1; tool < RG_SETUP_TOOLS_END; tool++) {
-		name = rg_str(rg_hook_tool_names[tool]);
-		if (named.count ? !rg_str_among(named, name)
-				: !plan->request->remove &&
-					  !rg_outside_along_path(name.data, ".", path))
-			continue;
-		(void)!rg_arena_add(plan->arena, &reply->tools, name);
-		plan->tools |= 1u << tool;
+		name = rg_hook_tool_names[tool];
+		if (!named.count && (remove || rg_outside_along_path(name, ".", path)))
+			plan->tools |= 1u << tool;
+		if (plan->tools >> tool & 1)
+			(void)!rg_arena_add(plan->arena, &reply->tools, rg_str(name));
 	}
 	return plan->tools ? ROGER_OK
 			   : rg_fail(err, ROGER_ENOENT, 0,
@@ -179,20 +172,20 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 }
 
 /* Print settings for a person to paste; they name roger as settings for all projects do. */
-static int print_tool(struct rg_setup_plan *plan, struct roger_setup_reply *reply,
-		      struct roger_err *err)
+static int print_settings(const struct rg_setup_plan *plan, struct roger_setup_reply *reply,
+			  struct roger_err *err)
 {
-	const struct rg_setup_print *one;
+	const struct roger_str name = plan->request->print;
+	const int tool = rg_str_is(name, "mcp-json") ? 0 : rg_enum_find(rg_hook_tool_names, name);
 
-	for (one = rg_setup_prints; one->name; one++) {
-		if (!rg_str_is(plan->request->print, one->name))
-			continue;
-		reply->printed = rg_setup_fill_in(plan, one->tool, NULL, one->text);
-		return ROGER_OK;
-	}
-	return rg_fail_member(err, ROGER_EUSAGE, "print",
-			      "'%.*s' cannot be printed; expected mcp-json, vscode or cursor",
-			      RG_STR_ARGS(plan->request->print));
+	if (tool < 0 || !rg_setup_prints[tool])
+		return rg_fail_member(
+			err, ROGER_EUSAGE, "print",
+			"'%.*s' cannot be printed; expected mcp-json, vscode or cursor",
+			RG_STR_ARGS(name));
+	reply->printed =
+		rg_setup_fill_in(plan, rg_hook_tool_names[tool], NULL, rg_setup_prints[tool]);
+	return ROGER_OK;
 }
 
 int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request,
@@ -214,7 +207,7 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 	    (!rg_outside_roger(plan.program) && !rg_outside_own_program(plan.program)))
 		snprintf(plan.program, sizeof plan.program, "roger");
 	if (asked.print.length)
-		return print_tool(&plan, reply, err);
+		return print_settings(&plan, reply, err);
 	r = find_tools(&plan, reply, err);
 	if (r == ROGER_OK)
 		r = find_root(&plan, &reply->made_workspace, err);

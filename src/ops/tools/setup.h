@@ -68,12 +68,8 @@ extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an 
 /* Begins a hook that comes with a repository: it is silent where roger is not installed. */
 #define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
 
-/* Settings that are printed for a person to paste, since setup cannot write them. */
-struct rg_setup_print {
-	const char *name, *tool;
-	const char *text; /* with placeholders */
-};
-extern const struct rg_setup_print rg_setup_prints[]; /* ends with one without a name */
+/* Settings for a person to paste, with placeholders, by tool; 0: any tool's list of servers. */
+extern const char *const rg_setup_prints[CLI_HOOK_CURSOR + 1];
 
 /* A file as it is, and as it will be. */
 struct rg_setup_target {
@@ -106,13 +102,6 @@ struct rg_setup_piece {
 	const struct rg_setup_hook *hook; /* NULL: the place is none of hooks */
 	const char *tool;		  /* "": several tools share it */
 	struct rg_setup_target *target;
-
-	/* Set by rg_setup_look(). */
-	struct roger_str text;	  /* what is there: a member, an element with the hook, lines, or a
-				   * file; NULL data: nothing */
-	struct rg_json_spot spot; /* of a member or element; it borrows the next two */
-	struct roger_strs path;
-	struct roger_str names[5];
 };
 
 /* ------------------------------------------------------------------- plan -- */
@@ -134,13 +123,24 @@ RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err
 struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
 				  const struct rg_setup_hook *hook, const char *template);
 
-/* Find what is there of a piece now. */
-RG_CHECKED int rg_setup_look(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
-			     struct roger_err *err);
+/* Return a name of a place's path as it stands in the file. */
+static inline struct roger_str rg_setup_path_name(const struct rg_setup_plan *plan,
+						  const char *name)
+{
+	return rg_str(strcmp(name, "{root}") == 0 ? plan->root : name);
+}
+
+/* Print what marks a hook as roger's in this text: "roger hook claude stop", or with a quote after
+ * roger where its path needs one. */
+void rg_setup_hook_mark(const struct rg_setup_piece *piece, struct roger_str text, char to[64]);
+
+/* Find the lines of a piece with their comments, or its whole file; NULL data: neither is there. */
+struct roger_str rg_setup_lines(const struct rg_setup_piece *piece);
 
 /* The edit that puts a piece into the text of its file, or cuts it out, as the request says. */
-RG_CHECKED int rg_setup_edit_make(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
-				  struct rg_json_edit *ret_edit, struct roger_err *err);
+RG_CHECKED int rg_setup_edit_make(const struct rg_setup_plan *plan,
+				  const struct rg_setup_piece *piece, struct rg_json_edit *ret_edit,
+				  struct roger_err *err);
 
 /* ----------------------------------------------------------------- record -- */
 

@@ -64,68 +64,33 @@ static struct roger_str make_text(const struct rg_setup_plan *plan,
 
 /* ---------------------------------------------------------------- looking -- */
 
-/*
- * Find the member of a piece, or the element with its hook.  What identifies a hook of roger's is
- * "roger hook claude stop", or with a quote after roger where its path needs one.
- */
-static int find_spot(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
-		     struct roger_err *err)
+void rg_setup_hook_mark(const struct rg_setup_piece *piece, struct roger_str text, char to[64])
 {
-	const char *const *name = piece->place->path;
-	const struct rg_setup_hook *hook = piece->hook;
-	const struct roger_str text = piece->target->text;
-	char mark[64] = "";
-	size_t count;
-
-	for (count = 0; name[count]; count++)
-		piece->names[count] =
-			rg_str(strcmp(name[count], "{root}") == 0 ? plan->root : name[count]);
-	if (hook) {
-		piece->names[count++] = rg_str(hook->event);
-		snprintf(mark, sizeof mark, "roger' hook %s %s", piece->tool, hook->command);
-		if (!memmem(text.data, text.length, mark, strlen(mark)))
-			snprintf(mark, sizeof mark, "roger hook %s %s", piece->tool, hook->command);
-	}
-	piece->path = (struct roger_strs){ piece->names, count };
-	return rg_json_spot_find(text, &piece->path, rg_str(mark), &piece->spot, err);
+	snprintf(to, 64, "roger' hook %s %s", piece->tool, piece->hook->command);
+	if (!memmem(text.data, text.length, to, strlen(to)))
+		snprintf(to, 64, "roger hook %s %s", piece->tool, piece->hook->command);
 }
 
-/* Find roger's lines in a text, with the comments around them. */
-static struct roger_str find_block(struct roger_str text, const char *mark)
+struct roger_str rg_setup_lines(const struct rg_setup_piece *piece)
 {
+	const struct roger_str text = piece->target->text, none = { NULL, 0 };
 	const char *start, *stop, *next, *end = text.data + text.length;
 	char begin[32], last[32];
 
-	snprintf(begin, sizeof begin, "%s roger:begin", mark);
-	snprintf(last, sizeof last, "%s roger:end", mark);
+	if (!piece->place->mark)
+		return memmem(text.data, text.length, "roger setup", 11) ? text : none;
+	snprintf(begin, sizeof begin, "%s roger:begin", piece->place->mark);
+	snprintf(last, sizeof last, "%s roger:end", piece->place->mark);
 	start = memmem(text.data, text.length, begin, strlen(begin));
 	stop = start ? memmem(start, (size_t)(end - start), last, strlen(last)) : NULL;
 	if (!stop)
-		return (struct roger_str){ NULL, 0 };
+		return none;
 	/* An earlier begin without an end is not roger's. */
 	for (next = start; next;
 	     next = memmem(start + 1, (size_t)(stop - start - 1), begin, strlen(begin)))
 		start = next;
 	stop = memchr(stop, '\n', (size_t)(end - stop));
 	return (struct roger_str){ start, (size_t)((stop ? stop + 1 : end) - start) };
-}
-
-int rg_setup_look(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
-		  struct roger_err *err)
-{
-	const struct roger_str text = piece->target->text;
-	int r = ROGER_OK;
-
-	piece->text = (struct roger_str){ NULL, 0 };
-	if (piece->place->path) {
-		r = find_spot(plan, piece, err);
-		piece->text = piece->spot.value;
-	} else if (piece->place->mark) {
-		piece->text = find_block(text, piece->place->mark);
-	} else if (memmem(text.data, text.length, "roger setup", 11)) {
-		piece->text = text;
-	}
-	return r;
 }
 
 /* ------------------------------------------------------------------ lines -- */
@@ -189,7 +154,7 @@ static int check_lines(const char *taken, struct roger_str text, struct roger_er
 static int edit_lines(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
 		      struct roger_str ours, struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	const struct roger_str text = piece->target->text, there = piece->text;
+	const struct roger_str text = piece->target->text, there = rg_setup_lines(piece);
 	const char *taken = piece->place->taken;
 	int r;
 
@@ -240,15 +205,28 @@ static bool is_others(const struct rg_setup_place *place, struct roger_str serve
 static int edit_json(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
 		     struct roger_str ours, struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	const struct rg_json_spot *spot = &piece->spot;
-	int r = ROGER_OK;
+	const char *const *name = piece->place->path;
+	struct roger_str names[5];
+	struct roger_strs path = { names, 0 };
+	struct rg_json_spot spot;
+	char mark[64] = "";
+	int r;
 
+	for (; *name; name++)
+		names[path.count++] = rg_setup_path_name(plan, *name);
+	if (piece->hook) {
+		names[path.count++] = rg_str(piece->hook->event);
+		rg_setup_hook_mark(piece, piece->target->text, mark);
+	}
+	r = rg_json_spot_find(piece->target->text, &path, rg_str(mark), &spot, err);
+	if (r < 0)
+		return r;
 	if (!plan->request->remove)
-		r = rg_json_spot_put(spot, ours, plan->arena, ret_edit, err);
-	else if (piece->hook || !is_others(piece->place, spot->value))
-		*ret_edit = rg_json_spot_cut(spot);
-	if (r == ROGER_OK && piece->hook && spot->key && !rg_json_edit_is_none(ret_edit) &&
-	    holds_others(spot->value))
+		r = rg_json_spot_put(&spot, ours, plan->arena, ret_edit, err);
+	else if (piece->hook || !is_others(piece->place, spot.value))
+		*ret_edit = rg_json_spot_cut(&spot);
+	if (r == ROGER_OK && piece->hook && spot.key && !rg_json_edit_is_none(ret_edit) &&
+	    holds_others(spot.value))
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "it holds roger's hook in one list with others; take roger's out by "
 			       "hand");
@@ -258,21 +236,16 @@ static int edit_json(const struct rg_setup_plan *plan, const struct rg_setup_pie
 /*
  * Removing looks for what seems to be roger's, for files that have no record or were rearranged.
  */
-int rg_setup_edit_make(const struct rg_setup_plan *plan, struct rg_setup_piece *piece,
+int rg_setup_edit_make(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
 		       struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	const bool remove = plan->request->remove;
 	struct roger_str ours = { "", 0 };
 	size_t chars;
-	int r;
 
 	*ret_edit = (struct rg_json_edit){ 0 };
-	if (!remove && !rg_utf8_count(piece->target->text, &chars))
+	if (!plan->request->remove && !rg_utf8_count(piece->target->text, &chars))
 		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
-	r = rg_setup_look(plan, piece, err);
-	if (r < 0 || (remove && !piece->text.data))
-		return r;
-	if (!remove)
+	if (!plan->request->remove)
 		ours = make_text(plan, piece);
 	return piece->place->path ? edit_json(plan, piece, ours, ret_edit, err)
 				  : edit_lines(plan, piece, ours, ret_edit, err);

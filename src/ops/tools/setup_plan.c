@@ -46,6 +46,7 @@ static struct rg_setup_target *find_target(struct rg_setup_plan *plan, struct ro
 	struct rg_setup_target *target;
 	struct roger_err why;
 	size_t i;
+	int r;
 
 	for (i = 0; i < plan->target_count; i++)
 		if (rg_str_equal(plan->targets[i].changed.file, file))
@@ -56,15 +57,14 @@ static struct rg_setup_target *find_target(struct rg_setup_plan *plan, struct ro
 	/* The copy ends with a NUL. */
 	file = target->changed.file = rg_arena_str(plan->arena, file);
 	target->changed.folders = count_missing_folders(file.data);
-	target->settled = rg_outside_read(file.data, RG_SETUP_FILE_BYTES_MAX, &text, &target->there,
-					  &why) < 0;
+	r = rg_outside_read(file.data, RG_SETUP_FILE_BYTES_MAX, &text, &target->there, &why);
 	target->changed.made = !target->there;
-	if (target->settled)
+	if (r < 0)
 		rg_buf_clear(&text);
-	target->before = rg_arena_take(plan->arena, &text);
-	if (target->settled)
+	target->text = target->before = rg_arena_take(plan->arena, &text);
+	if (r < 0)
 		leave_target(plan, target, &why);
-	target->text = target->before;
+	target->settled = r < 0;
 	return target;
 }
 
@@ -280,6 +280,9 @@ int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_setup_place 
 		value = folder->variable ? set_variable(folder->variable) : NULL;
 		start = value ? value : home;
 		below = value ? folder->below : folder->home;
+		/* Without HOME there is no such file, so there is nothing to remove. */
+		if (!start && plan->request->remove && !plan->request->tools.count)
+			return ROGER_OK;
 		if (!start)
 			return rg_fail(err, ROGER_EUSAGE, 0,
 				       "HOME: not set, so there is no place for a user's settings");
@@ -337,9 +340,12 @@ static void plan_piece(struct rg_setup_plan *plan, struct rg_setup_piece *piece)
 	struct rg_setup_edit made;
 	struct rg_json_edit edit;
 	struct roger_err why;
-	int r = target->settled ? ROGER_OK : rg_setup_edit_make(plan, piece, &edit, &why);
+	int r;
 
-	if (target->settled || (r == ROGER_OK && rg_json_edit_is_none(&edit)))
+	if (target->settled)
+		return;
+	r = rg_setup_edit_make(plan, piece, &edit, &why);
+	if (r == ROGER_OK && rg_json_edit_is_none(&edit))
 		return;
 	if (r == ROGER_OK && !target->checked)
 		r = check_file(plan, piece, &why);
@@ -370,10 +376,6 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 		if (!is_meant(plan, place))
 			continue;
 		r = rg_setup_piece_find(plan, place, user, &piece, err);
-		/* Without HOME there is no such file, so there is nothing to remove. */
-		if (r == ROGER_EUSAGE && remove && !plan->request->tools.count &&
-		    !set_variable("HOME"))
-			continue;
 		if (r < 0)
 			return r;
 		/* Worktrees share git's folder: only the record's edits are removed from its files.

@@ -165,9 +165,8 @@ static const char cursor[] = "// Not tried: written from the documentation of Cu
 			     "    \"sessionStart\": [" RUN "session-start{as}\"}],\n"
 			     "    \"stop\": [" RUN "stop{as}\"}]\n  }\n}\n";
 
-const struct rg_setup_print rg_setup_prints[] = {
-	{ "mcp-json", "", mcp_json },
-	{ "vscode", "vscode", vscode },
-	{ "cursor", "cursor", cursor },
-	{ 0 },
+const char *const rg_setup_prints[] = {
+	[0] = mcp_json,
+	[CLI_HOOK_VSCODE] = vscode,
+	[CLI_HOOK_CURSOR] = cursor,
 };

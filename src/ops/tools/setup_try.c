@@ -28,7 +28,6 @@ struct trying {
 	/* The programs that may be run: "roger", this program, and the roger along PATH. */
 	char programs[3][RG_SETUP_PATH_BYTES];
 	struct roger_link_list links;
-	bool out_of_memory;
 
 	struct rg_setup_piece piece; /* what is tried now */
 };
@@ -55,16 +54,13 @@ static const char greeting[] =
 	"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
 	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
 
-/* The words of a command behind its program; the last ones may be NULL. */
-enum { WANTED = 3 };
-
 /*
  * Return the program of a shell command if setup writes such a command: one of the programs above,
- * the wanted words, and perhaps --as NAME; else NULL.  The file may come with a repository, so
+ * the words behind it, and perhaps --as NAME; else NULL.  The file may come with a repository, so
  * doctor runs nothing else: no other program, and no other verb, since some verbs run programs.
  */
 static const char *find_ours(const struct trying *trying, struct roger_str command,
-			     const char *const wanted[WANTED])
+			     const struct roger_str *words, size_t count)
 {
 	struct roger_str start, rest;
 	size_t i, k;
@@ -73,8 +69,8 @@ static const char *find_ours(const struct trying *trying, struct roger_str comma
 		struct rg_buf whole = { .maximum = SIZE_MAX };
 
 		rg_buf_add_shell_word(&whole, rg_str(trying->programs[i]));
-		for (k = 0; k < WANTED && wanted[k]; k++)
-			rg_buf_printf(&whole, " %s", wanted[k]);
+		for (k = 1; k < count; k++)
+			rg_buf_printf(&whole, " %.*s", RG_STR_ARGS(words[k]));
 		start = rg_arena_take(trying->plan.arena, &whole);
 		if (!trying->programs[i][0] || !start.length || !rg_str_begins(command, start.data))
 			continue;
@@ -88,25 +84,26 @@ static const char *find_ours(const struct trying *trying, struct roger_str comma
 	return NULL;
 }
 
-/* Try a command, which ends with a NUL: `roger mcp`, whose input is the greeting, or a hook. Return
- * what is wrong with it. */
+/*
+ * Try a command, which ends with a NUL: `roger mcp`, whose input is the greeting, or a hook. Return
+ * what is wrong with it.  words: those it should have; there is room for two more, and the first
+ * becomes the program.
+ */
 static struct roger_str try_command(struct trying *trying, struct roger_str command,
-				    const char *const wanted[WANTED], const char *input)
+				    struct roger_str *words, size_t count, const char *input)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
 	struct rg_buf ended = { .maximum = SIZE_MAX };
-	const char *ours = find_ours(trying, command, wanted);
+	const char *ours = find_ours(trying, command, words, count);
 	struct rg_arena *arena = trying->plan.arena;
-	struct roger_str words[WANTED + 3] = { rg_str(ours) };
-	struct rg_program program = { .words = { words, 1 },
-				      .folder = trying->plan.root,
-				      .input = rg_str(input),
-				      .timeout_ms = TRY_MS,
-				      .output_bytes_most = OUTPUT_BYTES };
+	const struct rg_program program = { .words = { words, count + 2 },
+					    .folder = trying->plan.root,
+					    .input = rg_str(input),
+					    .timeout_ms = TRY_MS,
+					    .output_bytes_most = OUTPUT_BYTES };
 	struct rg_program_result result;
 	char path[RG_SETUP_PATH_BYTES];
 	struct roger_err why;
-	size_t i;
 
 	/* The program is gone when the package was removed or moved. */
 	snprintf(path, sizeof path, "%.*s", (int)strcspn(command.data, " "), command.data);
@@ -117,10 +114,9 @@ static struct roger_str try_command(struct trying *trying, struct roger_str comm
 				     path, trying->piece.tool);
 	if (!ours)
 		return RG_STR("it is not the command that setup writes; not tried");
-	for (i = 0; i < WANTED && wanted[i]; i++)
-		words[program.words.count++] = rg_str(wanted[i]);
-	words[program.words.count++] = RG_STR("--as");
-	words[program.words.count++] = RG_STR(NOBODY);
+	words[0] = rg_str(ours);
+	words[count] = RG_STR("--as");
+	words[count + 1] = RG_STR(NOBODY);
 	if (rg_program_run(&program, &output, &result, &why) < 0)
 		return rg_arena_str(arena, rg_str(why.message));
 	if (result.end != RG_PROGRAM_EXITED || result.status != 0) {
@@ -197,10 +193,11 @@ static void try_server(struct trying *trying, const struct rg_value *server)
 {
 	struct roger_str key, command = rg_json_str(rg_json_member(server, "command"));
 	struct rg_buf words = { .maximum = SIZE_MAX };
-	/* A command that was written by hand has no --for. */
-	const char *wanted[WANTED] = { "mcp", NULL, trying->piece.tool };
+	struct roger_str wanted[6] = {
+		{ 0 }, RG_STR("mcp"), RG_STR("--for"), rg_str(trying->piece.tool)
+	};
 	const struct rg_value *arg = NULL;
-	size_t i = 0;
+	size_t i = 0, count = 2; /* a command that was written by hand has no --for */
 
 	check_environment(trying, server);
 	rg_buf_add_shell_word(&words, command);
@@ -208,11 +205,11 @@ static void try_server(struct trying *trying, const struct rg_value *server)
 		rg_buf_add_char(&words, ' ');
 		rg_buf_add_shell_word(&words, rg_json_str(arg));
 		if (rg_str_is(rg_json_str(arg), "--for"))
-			wanted[1] = "--for";
+			count = 4;
 	}
 	key = rg_arena_take(trying->plan.arena, &words);
 	report_link(trying, "server",
-		    command.length ? try_command(trying, key, wanted, greeting)
+		    command.length ? try_command(trying, key, wanted, count, greeting)
 				   : RG_STR("it names no command"));
 }
 
@@ -229,9 +226,10 @@ static struct roger_str find_setting(struct roger_str lines, const char *name)
 }
 
 /* Try the server in lines of TOML, or in the plugin, which does not list the server's arguments. */
-static void try_lines(struct trying *trying, struct roger_str lines)
+static void try_lines(struct trying *trying)
 {
 	const bool whole = !trying->piece.place->mark;
+	const struct roger_str lines = rg_setup_lines(&trying->piece);
 	struct rg_arena *arena = trying->plan.arena;
 	struct roger_str object, command, args;
 	const struct rg_json *json;
@@ -255,90 +253,80 @@ static void try_lines(struct trying *trying, struct roger_str lines)
 static void try_hook(struct trying *trying, const struct rg_value *entry)
 {
 	const struct rg_setup_hook *hook = trying->piece.hook;
-	const char *const tool = trying->piece.tool;
-	const char *const wanted[WANTED] = { "hook", tool, hook->command };
+	const struct roger_str tool = rg_str(trying->piece.tool);
+	struct roger_str wanted[6] = { { 0 }, RG_STR("hook"), tool, rg_str(hook->command) };
 	static const char guard[] = RG_SETUP_GUARD;
 	struct roger_str command;
 	char what[64];
 
 	command = rg_json_str(
 		rg_json_member(entry, hook->tool == CLI_HOOK_COPILOT ? "bash" : "command"));
-	snprintf(what, sizeof what, "hook %s %s", tool, hook->command);
+	rg_setup_hook_mark(&trying->piece, command, what);
 	if (!command.length || !strstr(command.data, what))
 		return;
 	if (rg_str_begins(command, guard))
 		command = rg_str(command.data + sizeof guard - 1);
 	snprintf(what, sizeof what, "hook at %s", hook->event);
 	report_link(trying, what,
-		    try_command(trying, command, wanted,
-				inputs[rg_enum_find(rg_hook_tool_names, rg_str(tool))]));
+		    try_command(trying, command, wanted, 4,
+				inputs[rg_enum_find(rg_hook_tool_names, tool)]));
+}
+
+/* Try the entries of an event, some of which have a list of hooks. */
+static void try_entries(struct trying *trying, const struct rg_value *entries)
+{
+	const struct rg_value *entry = NULL, *inner;
+	struct roger_str key;
+	size_t i = 0, k;
+
+	while (rg_json_next(entries, &i, &key, &entry)) {
+		try_hook(trying, entry);
+		k = 0;
+		inner = NULL;
+		while (rg_json_next(rg_json_member(entry, "hooks"), &k, &key, &inner))
+			try_hook(trying, inner);
+	}
 }
 
 /* -------------------------------------------------------------------- all -- */
 
-/* Try what is there of a piece.  Some tools have a list of hooks in each entry of an event. */
-static void try_piece(struct trying *trying)
-{
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	const struct rg_value *root, *inner = NULL;
-	struct rg_setup_piece *piece = &trying->piece;
-	struct roger_str key;
-	size_t i = 0;
-	int r = rg_setup_look(&trying->plan, piece, NULL);
-
-	if (r == ROGER_OK && piece->text.data && piece->place->path)
-		r = rg_json_read_lenient(piece->text, &json, NULL);
-	trying->out_of_memory |= r == ROGER_ENOMEM;
-	/* What has another shape is none of roger's. */
-	if (r < 0 || !piece->text.data)
-		return;
-	if (!piece->place->path) {
-		try_lines(trying, piece->text);
-		return;
-	}
-	root = rg_json_root(json);
-	if (rg_json_kind(root) != RG_JSON_OBJECT)
-		return;
-	if (!piece->hook) {
-		try_server(trying, root);
-		return;
-	}
-	try_hook(trying, root);
-	while (rg_json_next(rg_json_member(root, "hooks"), &i, &key, &inner))
-		try_hook(trying, inner);
-}
-
-/* Try a place of one tool; of a user's or of the project. */
+/* Try a place of one tool; of a user's or of the project.  What has another shape is none of
+ * roger's. */
 static void try_place(struct trying *trying, const struct rg_setup_place *place, bool user)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	const bool hooks = !place->value;
+	struct rg_setup_piece *piece = &trying->piece;
 	const struct rg_setup_hook *hook;
+	const struct rg_value *value;
+	const char *const *name;
 	struct roger_err why;
-	int r = rg_setup_piece_find(&trying->plan, place, user, &trying->piece, &why);
+	int r = rg_setup_piece_find(&trying->plan, place, user, piece, &why);
 
 	/* A missing HOME, or a file that cannot be read, is not reported. */
-	trying->out_of_memory |= r == ROGER_ENOMEM;
-	if (r < 0 || !*trying->piece.tool || !trying->piece.target ||
-	    rg_str_blank(trying->piece.target->text))
+	if (r < 0 || !*piece->tool || !piece->target || rg_str_blank(piece->target->text))
 		return;
-	/* A top-level "env" is for all programs that the tool starts. */
 	if (!place->path) {
 		check_table(trying, "[mcp_servers.roger.env]\n");
-	} else if (rg_json_read_lenient(trying->piece.target->text, &json, &why) < 0) {
-		report_link(trying, hooks ? "hooks" : "server",
+		try_lines(trying);
+		return;
+	}
+	if (rg_json_read_lenient(piece->target->text, &json, &why) < 0) {
+		report_link(trying, place->value ? "server" : "hooks",
 			    rg_arena_str(trying->plan.arena, rg_str(why.message)));
 		return;
-	} else {
-		check_environment(trying, rg_json_root(json));
 	}
-	if (!hooks)
-		try_piece(trying);
-	for (hook = rg_setup_hooks; hooks && hook->event; hook++) {
-		trying->piece.hook = hook;
+	value = rg_json_root(json);
+	/* A top-level "env" is for all programs that the tool starts. */
+	check_environment(trying, value);
+	for (name = place->path; *name; name++)
+		value = rg_json_member_of(value, rg_setup_path_name(&trying->plan, *name));
+	if (place->value && rg_json_kind(value) == RG_JSON_OBJECT)
+		try_server(trying, value);
+	for (hook = rg_setup_hooks; !place->value && hook->event; hook++) {
+		piece->hook = hook;
 		/* A hook that waits for mail is not tried. */
 		if (hook->tool == place->tool && strcmp(hook->command, "idle") != 0)
-			try_piece(trying);
+			try_entries(trying, rg_json_member(value, hook->event));
 	}
 }
 
@@ -362,5 +350,5 @@ int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_lis
 			try_place(&trying, place, true);
 	}
 	*ret_links = trying.links;
-	return rg_kept(!trying.out_of_memory && !rg_arena_failed(arena), err);
+	return rg_kept(!rg_arena_failed(arena), err);
 }
