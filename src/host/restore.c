@@ -45,12 +45,8 @@ static int fail_there(const struct rg_restore *restore, struct roger_err *err)
 static int lock_spare(struct rg_restore *restore, struct roger_err *err)
 {
 	struct rg_file_facts facts = { 0 };
-	int r = rg_file_make_folder(restore->top, spare, NULL, err);
+	int r = rg_file_open_made_folder(restore->top, spare, &restore->home, err);
 
-	if (r == ROGER_OK)
-		r = rg_file_open_folder(restore->top, spare, &restore->home, err);
-	if (r == ROGER_OK && restore->home == RG_NO_FILE)
-		r = rg_fail(err, ROGER_ETIMEOUT, 0, "'%s' went away; try again", spare);
 	if (r == ROGER_OK)
 		r = rg_file_lock(restore->home, spare, 0, err);
 	if (r == ROGER_OK)

@@ -668,9 +668,7 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 	if (r == ROGER_OK && fstatat(top, RG_WORKSPACE_FOLDER, &facts, 0) == 0)
 		r = check_open(root, facts.st_uid, err);
 	if (r == ROGER_OK)
-		r = rg_file_open_folder(top, RG_WORKSPACE_FOLDER, &home, err);
-	if (r == ROGER_OK && home == RG_NO_FILE)
-		r = rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", RG_WORKSPACE_FOLDER);
+		r = rg_file_open_made_folder(top, RG_WORKSPACE_FOLDER, &home, err);
 	if (r == ROGER_OK && *ret_made) {
 		r = rg_disk_try(home, root, err);
 		if (r < 0)
