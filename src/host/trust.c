@@ -19,7 +19,7 @@ enum {
 	ID_BYTES = 16,
 	DOCUMENT_BYTES_MAX = 1 << 18,
 	PATH_BYTES = 4096,
-	PIECE_BYTES = 65536,
+	PIECE_BYTES = 8192,
 	WORD_BYTES_MAX = 3000, /* of a piece of a word that may name a file */
 };
 
@@ -272,35 +272,29 @@ static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str t
 	rg_sha256_add(sha, "\n", 1);
 }
 
-/* This and the next ones return false when out of memory. */
-static bool digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1])
+static void digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1])
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf room = { .maximum = PIECE_BYTES };
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char piece[PIECE_BYTES];
 	struct rg_sha256 sha;
 	size_t got = PIECE_BYTES;
 	int64_t offset = 0;
-	char *piece;
 
 	snprintf(to, RG_DIGEST_DIGITS + 1, "cannot be read");
 	if (rg_file_open(AT_FDCWD, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE)
-		return true;
-	piece = rg_buf_room(&room, PIECE_BYTES);
-	if (!piece)
-		return false;
+		return;
 	rg_sha256_init(&sha);
 	for (; got == PIECE_BYTES; offset += (int64_t)got) {
 		if (rg_file_read_at(file, piece, PIECE_BYTES, offset, &got, NULL) < 0)
-			return true;
+			return;
 		rg_sha256_add(&sha, piece, got);
 	}
 	rg_sha256_peek(&sha, to);
-	return true;
 }
 
 /*
  * Add the name and text of a file that is named below the workspace or lies there; of a
- * link, those of the file it leads to.
+ * link, those of the file it leads to.  This and the next ones return false when out of memory.
  */
 static bool add_file(struct digesting *digesting, const char *path)
 {
@@ -312,9 +306,9 @@ static bool add_file(struct digesting *digesting, const char *path)
 		name = real;
 	if (name && !rg_str_among(digesting->named.files, rg_str(name)) &&
 	    rg_file_kind(AT_FDCWD, real) == RG_FILE_REGULAR) {
-		if (!rg_arena_add(digesting->arena, &digesting->named.files, rg_str(name)) ||
-		    !digest_file(real, sha256))
+		if (!rg_arena_add(digesting->arena, &digesting->named.files, rg_str(name)))
 			return false;
+		digest_file(real, sha256);
 		add_part(&digesting->sha, "file", rg_str(name));
 		add_part(&digesting->sha, "sha256", rg_str(sha256));
 	}
