@@ -342,14 +342,18 @@ static int make_output(struct stream *stream, enum rg_capture capture, int *ret_
 	return r;
 }
 
+static int fail_fork(struct roger_err *err)
+{
+	return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno, "start a process");
+}
+
 static int fork_child(struct rg_child *child, int gate, int streams[3], struct roger_err *err)
 {
 	pid_t parent = getpid(), pid = fork();
 
 	rg_assert(!child->pid && child->words[0]);
 	if (pid < 0)
-		return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno,
-			       "start a process");
+		return fail_fork(err);
 	if (pid == 0)
 		become_program(child, parent, gate, streams);
 	/* Parent and child both do it, so that it is done whichever runs first. */
@@ -448,7 +452,7 @@ static int start_guard(struct rg_child *child, struct roger_err *err)
 	if (child->guard > 0)
 		return ROGER_OK;
 	child->guard = 0;
-	return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno, "start a process");
+	return fail_fork(err);
 }
 
 static void end_guard(struct rg_child *child)
