@@ -315,18 +315,16 @@ static enum rg_git_state read_repository(struct looking *looking, const char *gi
 /* Add a path and the folders above it, each once: most paths share them. */
 static int add_folders(struct looking *looking, const char *path, struct roger_strs *folders)
 {
-	char folder[PATH_BYTES], *slash;
+	char folder[PATH_BYTES];
 
 	snprintf(folder, sizeof folder, "%s", path);
-	for (;; *slash = '\0') {
+	do {
 		if (rg_str_among(*folders, rg_str(folder)))
 			return ROGER_OK;
 		if (!rg_arena_add(looking->arena, folders, rg_str(folder)))
 			return ROGER_ENOMEM;
-		slash = strrchr(folder, '/');
-		if (!slash || slash == folder)
-			return ROGER_OK;
-	}
+	} while (rg_outside_cut(folder));
+	return ROGER_OK;
 }
 
 int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t count,

@@ -191,11 +191,9 @@ int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err)
 		return rg_fail(err, ROGER_EIO, errno, "remove '%s'", path);
 	r = sync_folder_of(path, err);
 	snprintf(folder, sizeof folder, "%s", path);
-	while (r == ROGER_OK && folders-- > 0) {
-		folder[name_at(folder) ? name_at(folder) - 1 : 0] = '\0';
-		if (!folder[0] || rmdir(folder) < 0)
-			break; /* another program uses the folder now */
-	}
+	/* A folder that another program uses now stays. */
+	while (r == ROGER_OK && folders-- > 0 && rg_outside_cut(folder) && rmdir(folder) == 0)
+		continue;
 	return r;
 }
 
@@ -247,18 +245,26 @@ bool rg_outside_pointer(const char *file, const char *word, const char *base, ch
 			text.data[start] == '/' ? "" : "/", text.data + start) < PATH_MAX;
 }
 
+char *rg_outside_cut(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path)
+		return NULL;
+	*slash = '\0';
+	return slash + 1;
+}
+
 bool rg_outside_climb(char folder[4096], const char *name)
 {
-	char path[PATH_MAX + 16], *slash;
+	char path[PATH_MAX + 16];
 
-	for (;; *slash = '\0') {
+	do {
 		snprintf(path, sizeof path, "%s/%s", folder, name);
 		if (rg_outside_is_there(path))
 			return true;
-		slash = strrchr(folder, '/');
-		if (!slash || slash == folder)
-			return false;
-	}
+	} while (rg_outside_cut(folder));
+	return false;
 }
 
 bool rg_outside_git_own(const char *base, char to[4096])

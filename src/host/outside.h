@@ -35,6 +35,9 @@ RG_CHECKED int rg_outside_remove(const char *path, int64_t folders, struct roger
  */
 RG_CHECKED int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_err *err);
 
+/* Cut off the last part of a path, and return it; NULL: it is the only part. */
+char *rg_outside_cut(char *path);
+
 /* Change folder to the nearest one, it or one above, that holds something of that name. */
 bool rg_outside_climb(char folder[4096], const char *name);
 

@@ -18,17 +18,6 @@ static bool is_our_folder(const char *path)
 	return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && rg_trust_is_ours(facts.st_uid);
 }
 
-/* Cut off the last part of a path, and return it; NULL: it is the only part. */
-static char *cut_last_part(char *path)
-{
-	char *slash = strrchr(path, '/');
-
-	if (!slash || slash == path)
-		return NULL;
-	*slash = '\0';
-	return slash + 1;
-}
-
 /* Follow the path in a file of git's, links resolved; false: it leads nowhere. */
 static bool follow_pointer(const char *folder, const char *file, const char *word,
 			   char to[PATH_BYTES])
@@ -46,10 +35,10 @@ static bool split_path(const char *own, char common[PATH_BYTES], char name[256])
 	char path[PATH_BYTES], *last, *kind, said[PATH_BYTES];
 
 	snprintf(path, sizeof path, "%s", own);
-	last = cut_last_part(path);
+	last = rg_outside_cut(path);
 	if (!last || snprintf(name, 256, "%s", last) >= 256)
 		return false;
-	kind = cut_last_part(path);
+	kind = rg_outside_cut(path);
 	return kind && strcmp(kind, "worktrees") == 0 &&
 	       follow_pointer(own, "commondir", "", said) && strcmp(said, path) == 0 &&
 	       snprintf(common, PATH_BYTES, "%s", path) < PATH_BYTES;
@@ -66,7 +55,7 @@ static void find_main(const char *common, char to[PATH_BYTES])
 
 	snprintf(to, PATH_BYTES, "%s", common);
 	snprintf(around, sizeof around, "%s", common);
-	last = cut_last_part(around);
+	last = rg_outside_cut(around);
 	if (last &&
 	    (strcmp(last, ".git") == 0 ||
 	     (follow_pointer(around, ".git", "gitdir: ", named) && strcmp(named, common) == 0)))
@@ -114,7 +103,7 @@ enum rg_worktree_state rg_worktree_find(const char *folder, struct rg_worktree *
 	snprintf(path, sizeof path, "%s", folder);
 	do
 		state = rg_worktree_look(path, ret_tree);
-	while (state == RG_WORKTREE_NONE && cut_last_part(path));
+	while (state == RG_WORKTREE_NONE && rg_outside_cut(path));
 	return state;
 }
 
@@ -130,7 +119,7 @@ void rg_worktree_map(const struct rg_worktree *tree, const char *folder, char to
 	while (fits && !same && strlen(to) > strlen(tree->main)) {
 		same = realpath(to, real) && strcmp(real, to) == 0 && is_our_folder(to);
 		if (!same)
-			cut_last_part(to);
+			rg_outside_cut(to);
 	}
 	if (!same)
 		snprintf(to, PATH_BYTES, "%s", tree->main);

@@ -16,13 +16,11 @@
 static int64_t count_missing_folders(const char *path)
 {
 	char folder[RG_SETUP_PATH_BYTES];
-	int64_t count;
+	int64_t count = 0;
 
 	snprintf(folder, sizeof folder, "%s", path);
-	/* A folder that is there holds "."; else folder becomes the first below "/". */
-	count = rg_outside_climb(folder, ".") ? -1 : 0;
-	for (path += strlen(folder); *path; path++)
-		count += *path == '/';
+	while (rg_outside_cut(folder) && !rg_outside_is_there(folder))
+		count++;
 	return count;
 }
 
