@@ -246,6 +246,16 @@ int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 	return ROGER_OK;
 }
 
+int rg_trust_load_there(const char *root, struct rg_trust **ret_trust, struct roger_err *err)
+{
+	char home[PATH_BYTES + 16];
+	int64_t owner;
+
+	snprintf(home, sizeof home, "%s/%s", root, RG_WORKSPACE_FOLDER);
+	return rg_file_owner(home, &owner) ? rg_trust_load(root, owner, ret_trust, err)
+					   : rg_fail(err, ROGER_EIO, 0, "'%s' went away", home);
+}
+
 struct rg_trust *rg_trust_free(struct rg_trust *trust)
 {
 	if (trust)

@@ -52,6 +52,9 @@ bool rg_trust_is_ours(int64_t owner);
  */
 RG_CHECKED int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 			     struct roger_err *err);
+/* The same, with the owner that .roger/ has now; ROGER_EIO: it is not there. */
+RG_CHECKED int rg_trust_load_there(const char *root, struct rg_trust **ret_trust,
+				   struct roger_err *err);
 struct rg_trust *rg_trust_free(struct rg_trust *trust);
 
 /* Read /etc/roger/trust, or another file of its form, which must be root's; for rg_trust_load().

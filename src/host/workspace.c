@@ -620,15 +620,9 @@ static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struc
 {
 	struct rg_trust *trust;
 	struct roger_err inner;
-	char home[4200];
-	int64_t owner;
-	int r;
+	int r = rg_trust_load_there(root, &trust, err);
 
 	why[0] = '\0';
-	snprintf(home, sizeof home, "%s/%s", root, RG_WORKSPACE_FOLDER);
-	if (!rg_file_owner(home, &owner))
-		return rg_fail(err, ROGER_EIO, 0, "'%s' went away", home);
-	r = rg_trust_load(root, owner, &trust, err);
 	if (r < 0)
 		return r;
 	if (made && accept_made(trust, &inner) < 0)

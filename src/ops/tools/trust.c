@@ -289,25 +289,13 @@ static int accept_shown(struct roger_trust_reply *reply, struct rg_trust *trust,
 	return show_trust(reply, trust, &again, err);
 }
 
-/* Load the trust of exactly this folder, also in a worktree that would use another workspace. */
-static int load_exactly(const char *root, struct rg_trust **ret_trust, struct roger_err *err)
-{
-	char path[4200], found[4096];
-	int64_t owner;
-	int r;
-
-	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER, root);
-	r = rg_workspace_find(path, found, &owner, err);
-	return r < 0 ? r : rg_trust_load(found, owner, ret_trust, err);
-}
-
 int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
 			 struct roger_err *err)
 {
 	struct roger_trust_command command = { 0 };
 	struct rg_trust *trust = NULL;
 	struct rg_trusted wish;
-	int r = load_exactly(root, &trust, err);
+	int r = rg_trust_load_there(root, &trust, err);
 
 	if (r == ROGER_OK)
 		r = judge_command(trust, words, arena, &command, err);
@@ -327,7 +315,7 @@ int rg_trust_set_store(const char *root, struct roger_str address, struct roger_
 	struct rg_trusted_place *place;
 	struct rg_trusted wish;
 	size_t i;
-	int r = load_exactly(root, &trust, err);
+	int r = rg_trust_load_there(root, &trust, err);
 
 	if (r == ROGER_OK && trust->known.id.length) {
 		wish = trust->known;
@@ -347,17 +335,13 @@ int rg_trust_set_store(const char *root, struct roger_str address, struct roger_
 
 /* ------------------------------------------------------------------ list -- */
 
-/* True if the folder still holds the mailbox of the document. */
-static bool is_there(const struct rg_trusted *known)
+/* True if the folder still holds the mailbox that its document is about. */
+static bool is_there(const char *root)
 {
 	struct rg_trust *trust;
-	char path[4200];
-	int64_t owner;
 	bool there;
 
-	snprintf(path, sizeof path, "%.*s/" RG_WORKSPACE_FOLDER, RG_STR_ARGS(known->path));
-	if (!rg_file_owner(path, &owner) ||
-	    rg_trust_load(known->path.data, owner, &trust, NULL) < 0)
+	if (rg_trust_load_there(root, &trust, NULL) < 0)
 		return false;
 	there = trust->known.id.length > 0;
 	rg_trust_free(trust);
@@ -377,10 +361,10 @@ static int list_trusted(struct roger_trust_reply *reply, struct roger_err *err)
 		/* A copy ends with a NUL; a decoded text may not. */
 		one = (struct roger_trust_workspace){
 			.workspace = rg_arena_str(reply->memory, known.items[i].path),
-			.there = is_there(&known.items[i]),
 			.commands = (int64_t)known.items[i].commands.count,
 			.accepted_at_ms = known.items[i].accepted_at_ms,
 		};
+		one.there = is_there(one.workspace.data);
 		(void)!rg_arena_append(reply->memory, &reply->workspaces.items,
 				       &reply->workspaces.count, &one, sizeof one);
 	}
