@@ -47,21 +47,6 @@ struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *
 	return rg_arena_take(arena, &out);
 }
 
-/* Make the text of a piece: a value of JSON, lines between two comments, or a file. */
-static struct roger_str make_text(const struct rg_setup_plan *plan,
-				  const struct rg_setup_piece *piece)
-{
-	const struct rg_setup_place *place = piece->place;
-	const char *mark = place->mark;
-	const char *close = mark && strcmp(mark, "<!--") == 0 ? " -->" : "";
-	struct roger_str text = rg_setup_fill_in(plan, piece->tool, piece->hook,
-						 piece->hook ? piece->hook->value : place->value);
-
-	return mark ? rg_arena_text(plan->arena, "%s roger:begin%s\n%.*s%s roger:end%s\n", mark,
-				    close, RG_STR_ARGS(text), mark, close)
-		    : text;
-}
-
 /* ---------------------------------------------------------------- looking -- */
 
 void rg_setup_hook_mark(const struct rg_setup_piece *piece, struct roger_str text, char to[64])
@@ -239,14 +224,21 @@ static int edit_json(const struct rg_setup_plan *plan, const struct rg_setup_pie
 int rg_setup_edit_make(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
 		       struct rg_json_edit *ret_edit, struct roger_err *err)
 {
+	const struct rg_setup_place *place = piece->place;
+	const char *mark = place->mark, *close = mark && *mark == '<' ? " -->" : "";
 	struct roger_str ours = { "", 0 };
 	size_t chars;
 
 	*ret_edit = (struct rg_json_edit){ 0 };
-	if (!plan->request->remove && !rg_utf8_count(piece->target->text, &chars))
-		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
-	if (!plan->request->remove)
-		ours = make_text(plan, piece);
-	return piece->place->path ? edit_json(plan, piece, ours, ret_edit, err)
-				  : edit_lines(plan, piece, ours, ret_edit, err);
+	if (!plan->request->remove) {
+		if (!rg_utf8_count(piece->target->text, &chars))
+			return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
+		ours = rg_setup_fill_in(plan, piece->tool, piece->hook,
+					piece->hook ? piece->hook->value : place->value);
+		if (mark)
+			ours = rg_arena_text(plan->arena, "%s roger:begin%s\n%.*s%s roger:end%s\n",
+					     mark, close, RG_STR_ARGS(ours), mark, close);
+	}
+	return place->path ? edit_json(plan, piece, ours, ret_edit, err)
+			   : edit_lines(plan, piece, ours, ret_edit, err);
 }
