@@ -65,7 +65,7 @@ int rg_restore_begin(const char *path, struct rg_restore *ret_restore, struct ro
 {
 	struct rg_restore *restore = ret_restore;
 	struct rg_worktree tree;
-	bool there = false, made = false;
+	bool made = false;
 	int r;
 
 	*restore = (struct rg_restore){
@@ -74,10 +74,10 @@ int rg_restore_begin(const char *path, struct rg_restore *ret_restore, struct ro
 	r = rg_file_make_folder(AT_FDCWD, path, &made, err);
 	restore->made = made ? path : NULL;
 	if (r == ROGER_OK)
-		r = rg_workspace_home(path, restore->root, &tree, &there, err);
+		r = rg_workspace_home(path, restore->root, &tree, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(AT_FDCWD, restore->root, &restore->top, err);
-	if (r == ROGER_OK && (there || rg_file_is_there(restore->top, RG_WORKSPACE_FOLDER)))
+	if (r == ROGER_OK && rg_file_is_there(restore->top, RG_WORKSPACE_FOLDER))
 		r = fail_there(restore, err);
 	if (r == ROGER_OK)
 		r = rg_disk_check(restore->top, restore->root, false, err);

@@ -181,21 +181,19 @@ int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner, str
 }
 
 int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret_tree,
-		      bool *ret_there, struct roger_err *err)
+		      struct roger_err *err)
 {
 	struct found found = { 0 };
 	char start[4096], home[4200];
 	int r;
 
 	*ret_tree = (struct rg_worktree){ 0 };
-	*ret_there = false;
 	r = make_absolute(path, root, err);
 	if (r < 0 || rg_worktree_find(root, ret_tree) != RG_WORKTREE_LINKED)
 		return r;
 	memcpy(start, root, strlen(root) + 1);
 	found.tree = *ret_tree;
 	r = find_shared(start, root, &found, err);
-	*ret_there = found.there;
 	if (r < 0 || found.there)
 		return r;
 	/* A worktree's own workspace stays in use if the main checkout has none. */
@@ -644,12 +642,11 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf settings = { .maximum = SIZE_MAX };
 	struct rg_worktree tree;
 	struct stat facts;
-	bool there;
 	int r;
 
 	r = make_root(path, err);
 	if (r == ROGER_OK)
-		r = rg_workspace_home(path, root, &tree, &there, err);
+		r = rg_workspace_home(path, root, &tree, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(AT_FDCWD, root, &top, err);
 	if (r == ROGER_OK && !getenv("ROGER_STORE"))

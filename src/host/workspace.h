@@ -52,10 +52,9 @@ struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
 RG_CHECKED int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner,
 				 struct roger_err *err);
 
-/* Find where it would be made: path, or the same folder in the main checkout.  *ret_there: there is
- * one. */
+/* Find where it is, or would be made: path, or a folder of the main checkout. */
 RG_CHECKED int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret_tree,
-				 bool *ret_there, struct roger_err *err);
+				 struct roger_err *err);
 
 /* Load what a person trusts of it, with its places compared; *ret_trust is borrowed. */
 RG_CHECKED int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,

@@ -26,14 +26,14 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 	char path[4096], root[4096], above[4096], why[RG_WHY_BYTES];
 	struct rg_worktree tree = { 0 };
 	struct rg_config *config;
-	bool elsewhere, there;
+	bool elsewhere;
 	int r;
 
 	(void)roger;
 	r = rg_op_path(request->path, "path", path, err);
 	if (r == ROGER_OK)
 		r = rg_engine_check_store(path[0] ? path : ".", &elsewhere, err);
-	if (r == ROGER_OK && rg_workspace_home(path[0] ? path : ".", root, &tree, &there, NULL) < 0)
+	if (r == ROGER_OK && rg_workspace_home(path[0] ? path : ".", root, &tree, NULL) < 0)
 		tree.base[0] = '\0';
 	if (r == ROGER_OK)
 		r = rg_workspace_make(path[0] ? path : ".", &reply->created, root, why, err);

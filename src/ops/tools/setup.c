@@ -138,7 +138,7 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	struct rg_workspace *workspace = NULL;
 	char folder[RG_SETUP_PATH_BYTES], why[RG_WHY_BYTES];
 	struct rg_worktree tree;
-	bool broken, there;
+	bool broken;
 	int r;
 
 	r = rg_workspace_open(NULL, &workspace, err);
@@ -159,7 +159,7 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	snprintf(folder, sizeof folder, "%s", plan->root);
 	if (rg_outside_climb(folder, broken ? ".roger" : ".git"))
 		snprintf(plan->root, sizeof plan->root, "%s", folder);
-	r = rg_workspace_home(plan->root, plan->home, &tree, &there, err);
+	r = rg_workspace_home(plan->root, plan->home, &tree, err);
 	if (r < 0 || plan->request->remove)
 		return r;
 	*ret_made = true;
