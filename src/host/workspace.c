@@ -171,13 +171,11 @@ static int find_workspace(const char *path, char root[4096], struct found *found
 				    : "");
 }
 
-int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner, struct roger_err *err)
+int rg_workspace_find(const char *path, char root[4096], struct roger_err *err)
 {
 	struct found found;
-	int r = find_workspace(path, root, &found, err);
 
-	*ret_owner = found.owner;
-	return r;
+	return find_workspace(path, root, &found, err);
 }
 
 int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret_tree,

@@ -48,9 +48,8 @@ RG_CHECKED int rg_workspace_open(const char *path, struct rg_workspace **ret_wor
 				 struct roger_err *err);
 struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
 
-/* Find where it is, and its owner, without opening it: nothing in it is believed yet. */
-RG_CHECKED int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner,
-				 struct roger_err *err);
+/* Find where it is, without opening it: nothing in it is believed yet. */
+RG_CHECKED int rg_workspace_find(const char *path, char root[4096], struct roger_err *err);
 
 /* Find where it is, or would be made: path, or a folder of the main checkout. */
 RG_CHECKED int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret_tree,

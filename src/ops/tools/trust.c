@@ -383,7 +383,6 @@ int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request
 	struct rg_trust *trust = NULL;
 	struct rg_trusted shown = { 0 };
 	char path[4096], root[4096];
-	int64_t owner;
 	int r;
 
 	(void)roger;
@@ -393,14 +392,14 @@ int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request
 	r = rg_op_path(request->path, "path", path, err);
 	if (r < 0 || request->list)
 		return r < 0 ? r : list_trusted(reply, err);
-	r = rg_workspace_find(path[0] ? path : NULL, root, &owner, err);
+	r = rg_workspace_find(path[0] ? path : NULL, root, err);
 	if (r < 0)
 		return r;
 	if (request->revoke) {
 		reply->workspace = rg_arena_str(reply->memory, rg_str(root));
 		return rg_trust_revoke(root, &reply->changed, err);
 	}
-	r = rg_trust_load(root, owner, &trust, err);
+	r = rg_trust_load_there(root, &trust, err);
 	if (r == ROGER_OK)
 		r = show_trust(reply, trust, &shown, err);
 	if (r == ROGER_OK && request->accept.length)
