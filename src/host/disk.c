@@ -118,7 +118,7 @@ static int try_once(int folder, const char *path, const char *name, struct roger
 int rg_disk_check(int folder, const char *path, bool tried, struct roger_err *err)
 {
 	const char *name, *said = getenv("ROGER_DISK");
-	char type[TYPE_BYTES] = "";
+	char type[TYPE_BYTES];
 	struct statfs facts;
 	enum rg_disk disk;
 	uint64_t magic;
@@ -132,13 +132,10 @@ int rg_disk_check(int folder, const char *path, bool tried, struct roger_err *er
 	if (fstatfs(folder, &facts) < 0)
 		return ROGER_OK;
 	magic = (uint32_t)facts.f_type;
-	disk = rg_disk_judge(magic, type, &name);
-	if (disk == RG_DISK_GOOD)
+	if (rg_disk_judge(magic, "", &name) == RG_DISK_GOOD)
 		return ROGER_OK;
-	if (disk == RG_DISK_TRIED) {
-		find_type(folder, type);
-		disk = rg_disk_judge(magic, type, &name);
-	}
+	find_type(folder, type);
+	disk = rg_disk_judge(magic, type, &name);
 	if (disk == RG_DISK_REFUSED && (!said || strcmp(said, "alone") != 0))
 		return fail_on_disk(
 			path, name,
