@@ -127,23 +127,23 @@ int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 	return r == ROGER_OK ? remember_key(workspace, ret_key->public_key, err) : r;
 }
 
-int rg_seal_key_state(struct rg_workspace *workspace, struct rg_arena *arena,
-		      enum rg_seal_state *ret_state, struct roger_err *err)
+int rg_seal_key_check(struct rg_workspace *workspace, struct rg_arena *arena,
+		      const char **ret_wrong, bool *ret_half, struct roger_err *err)
 {
 	struct rg_seal_key key;
 	char public[RG_KEY_DIGITS + 1];
+	bool is_key;
 	int r = read_both(workspace->data, arena, &key, err);
 
-	if (r < 0)
+	*ret_wrong = NULL;
+	if (r < 0 || !key.secret.length)
 		return r;
-	if (!key.secret.length)
-		*ret_state = RG_SEAL_NONE;
-	else if (!rg_key_public(key.secret, public))
-		*ret_state = RG_SEAL_WRONG;
-	else if (!key.public_key.length)
-		*ret_state = RG_SEAL_NO_PUBLIC;
-	else
-		*ret_state = rg_str_is(key.public_key, public) ? RG_SEAL_WHOLE : RG_SEAL_WRONG;
+	is_key = rg_key_public(key.secret, public);
+	*ret_half = is_key && !key.public_key.length;
+	if (*ret_half)
+		*ret_wrong = "its public half 'seal.pub' is missing";
+	else if (!is_key || !rg_str_is(key.public_key, public))
+		*ret_wrong = "it is not a key, or 'seal.pub' is not its public half";
 	return ROGER_OK;
 }
 

@@ -28,8 +28,8 @@ RG_CHECKED int rg_seal_key_find(struct rg_workspace *workspace, struct rg_arena 
 RG_CHECKED int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 				struct rg_seal_key *ret_key, struct roger_err *err);
 
-enum rg_seal_state { RG_SEAL_NONE, RG_SEAL_WHOLE, RG_SEAL_NO_PUBLIC, RG_SEAL_WRONG };
-RG_CHECKED int rg_seal_key_state(struct rg_workspace *workspace, struct rg_arena *arena,
-				 enum rg_seal_state *ret_state, struct roger_err *err);
+/* Say what is wrong with its files; NULL: nothing.  *ret_half: only the public half is missing. */
+RG_CHECKED int rg_seal_key_check(struct rg_workspace *workspace, struct rg_arena *arena,
+				 const char **ret_wrong, bool *ret_half, struct roger_err *err);
 
 #endif

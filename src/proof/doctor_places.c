@@ -7,25 +7,19 @@ static int check_seal(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct roger_breach breach = rg_breach(ROGER_BREACH_SEAL, ROGER_DAMAGE, RG_STR("seal.key"));
 	struct rg_seal_key key;
-	enum rg_seal_state state;
-	int r;
+	const char *wrong;
+	bool half = false;
+	int r = rg_seal_key_check(doctor->engine->workspace, doctor->scratch, &wrong, &half, err);
 
-	r = rg_seal_key_state(doctor->engine->workspace, doctor->scratch, &state, err);
 	/* A folder or a link with the name of a key. */
-	if (r == ROGER_EREFUSED) {
-		rg_doctor_report(doctor, breach, "%s", err->message);
-		return ROGER_OK;
-	}
-	if (r < 0 || state == RG_SEAL_NONE || state == RG_SEAL_WHOLE)
+	if (r == ROGER_EREFUSED)
+		wrong = err->message;
+	else if (r < 0 || !wrong)
 		return r;
-	if (state == RG_SEAL_WRONG) {
-		rg_doctor_report(doctor, breach,
-				 "it is not a key, or 'seal.pub' is not its public half");
-		return ROGER_OK;
-	}
-	breach.severity = ROGER_REPAIRABLE;
-	rg_doctor_report(doctor, breach, "its public half 'seal.pub' is missing");
-	if (doctor->wish->fix &&
+	if (half)
+		breach.severity = ROGER_REPAIRABLE;
+	rg_doctor_report(doctor, breach, "%s", wrong);
+	if (half && doctor->wish->fix &&
 	    rg_engine_seal_key(doctor->engine, true, doctor->scratch, &key, err) == ROGER_OK)
 		rg_doctor_fixed(doctor);
 	return ROGER_OK;
