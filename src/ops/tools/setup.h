@@ -54,8 +54,6 @@ extern const struct rg_setup_place rg_setup_places[]; /* ends with one without a
 /* The setting of roger with the command by which `roger wake` wakes Codex. */
 extern const char rg_setup_codex_wake[];
 
-#define RG_SETUP_SERVER_ARGS "\"mcp\", \"--for\", \"{tool}\"{as_words}"
-
 /* A command that a tool runs at an event: `roger hook TOOL COMMAND`. */
 struct rg_setup_hook {
 	int tool;

@@ -46,7 +46,8 @@ const struct rg_setup_hook rg_setup_hooks[] = {
 	{ 0 },
 };
 
-#define COMMAND "\"command\": \"{roger}\", \"args\": [" RG_SETUP_SERVER_ARGS "]"
+#define ARGS "\"mcp\", \"--for\", \"{tool}\"{as_words}"
+#define COMMAND "\"command\": \"{roger}\", \"args\": [" ARGS "]"
 
 static const char plain_server[] = "{" COMMAND "}";
 /* roger has only eight tools, so the model need not search for them. */
@@ -55,7 +56,7 @@ static const char claude_server[] = "{\"type\": \"stdio\", " COMMAND "}";
 static const char copilot_server[] = "{\"type\": \"local\", " COMMAND ", \"tools\": [\"*\"]}";
 static const char codex_server[] = "[mcp_servers.roger]\n"
 				   "command = \"{roger}\"\n"
-				   "args = [" RG_SETUP_SERVER_ARGS "]\n"
+				   "args = [" ARGS "]\n"
 				   "env_vars = [\"ROGER_AGENT\", \"ROGER_ISSUE\", "
 				   "\"ROGER_WORKSPACE\"]\n";
 

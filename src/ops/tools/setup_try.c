@@ -290,8 +290,7 @@ static void try_entries(struct trying *trying, const struct rg_value *entries)
 
 /* -------------------------------------------------------------------- all -- */
 
-/* Try a place of one tool; of a user's or of the project.  What has another shape is none of
- * roger's. */
+/* Try a place of a tool, the user's or the project's.  What has another shape is not roger's. */
 static void try_place(struct trying *trying, const struct rg_setup_place *place, bool user)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
