@@ -224,25 +224,26 @@ int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 	const char *named = getenv("ROGER_TRUST"), *commands = getenv("ROGER_TRUST_COMMANDS");
 	struct rg_arena *memory = rg_arena_new();
 	char id[RG_WORKSPACE_ID_BYTES];
-	struct rg_trust *trust = memory ? rg_arena_get(memory, sizeof *trust) : NULL;
+	RG_CLEANUP(rg_trust_freep) struct rg_trust *trust = NULL;
 
-	if (!trust || !rg_arena_copy(memory, rg_str(root), &trust->root)) {
+	trust = memory ? rg_arena_get(memory, sizeof *trust) : NULL;
+	if (!trust) {
 		rg_arena_free(memory);
 		return rg_fail_memory(err);
 	}
 	trust->memory = memory;
+	trust->root = rg_arena_str(memory, rg_str(root));
 	trust->owner = owner;
 	read_id(root, id);
 	trust->id = rg_arena_str(memory, rg_str(id));
 	if (rg_arena_failed(memory) || !read_known(trust) ||
-	    rg_trust_read_machine(trust, RG_TRUST_MACHINE_FILE, NULL) < 0) {
-		rg_trust_free(trust);
+	    rg_trust_read_machine(trust, RG_TRUST_MACHINE_FILE, NULL) < 0)
 		return rg_fail_memory(err);
-	}
 	if (named && is_root(trust, named))
 		trust->mailbox = trust->named = true;
 	trust->all_commands |= trust->mailbox && commands && strcmp(commands, "1") == 0;
 	*ret_trust = trust;
+	trust = NULL;
 	return ROGER_OK;
 }
 

@@ -56,6 +56,10 @@ RG_CHECKED int rg_trust_load(const char *root, int64_t owner, struct rg_trust **
 RG_CHECKED int rg_trust_load_there(const char *root, struct rg_trust **ret_trust,
 				   struct roger_err *err);
 struct rg_trust *rg_trust_free(struct rg_trust *trust);
+static inline void rg_trust_freep(struct rg_trust **trust)
+{
+	*trust = rg_trust_free(*trust);
+}
 
 /* Read /etc/roger/trust, or another file of its form, which must be root's; for rg_trust_load().
  */

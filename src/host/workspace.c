@@ -614,7 +614,7 @@ static int accept_made(struct rg_trust *trust, struct roger_err *err)
 
 static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struct roger_err *err)
 {
-	struct rg_trust *trust;
+	RG_CLEANUP(rg_trust_freep) struct rg_trust *trust = NULL;
 	struct roger_err inner;
 	int r = rg_trust_load_there(root, &trust, err);
 
@@ -628,7 +628,6 @@ static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struc
 			 "it was here before; if it is yours, run `roger trust`");
 	if (trust->mailbox)
 		why[0] = '\0';
-	rg_trust_free(trust);
 	return ROGER_OK;
 }
 

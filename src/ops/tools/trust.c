@@ -293,44 +293,38 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 			 struct roger_err *err)
 {
 	struct roger_trust_command command = { 0 };
-	struct rg_trust *trust = NULL;
+	RG_CLEANUP(rg_trust_freep) struct rg_trust *trust = NULL;
 	struct rg_trusted wish;
 	int r = rg_trust_load_there(root, &trust, err);
 
 	if (r == ROGER_OK)
 		r = judge_command(trust, words, arena, &command, err);
-	if (r == ROGER_OK && !command.trusted && trust->known.id.length) {
-		wish = trust->known;
-		r = rg_kept(rg_arena_add(arena, &wish.commands, command.sha256), err);
-		if (r == ROGER_OK)
-			r = rg_trust_accept(trust, &wish, err);
-	}
-	rg_trust_free(trust);
-	return r;
+	if (r < 0 || command.trusted || !trust->known.id.length)
+		return r;
+	wish = trust->known;
+	r = rg_kept(rg_arena_add(arena, &wish.commands, command.sha256), err);
+	return r < 0 ? r : rg_trust_accept(trust, &wish, err);
 }
 
 int rg_trust_set_store(const char *root, struct roger_str address, struct roger_err *err)
 {
-	struct rg_trust *trust = NULL;
+	RG_CLEANUP(rg_trust_freep) struct rg_trust *trust = NULL;
 	struct rg_trusted_place *place;
 	struct rg_trusted wish;
 	size_t i;
 	int r = rg_trust_load_there(root, &trust, err);
 
-	if (r == ROGER_OK && trust->known.id.length) {
-		wish = trust->known;
-		if (address.length && !rg_str_among(wish.paths, address))
-			r = rg_kept(rg_arena_add(trust->memory, &wish.paths, address), err);
-		for (i = 0; i < wish.places.count; i++) {
-			place = (struct rg_trusted_place *)(uintptr_t)&wish.places.items[i];
-			if (rg_str_is(place->setting, "store"))
-				place->path = address;
-		}
-		if (r == ROGER_OK)
-			r = rg_trust_accept(trust, &wish, err);
+	if (r < 0 || !trust->known.id.length)
+		return r;
+	wish = trust->known;
+	if (address.length && !rg_str_among(wish.paths, address))
+		r = rg_kept(rg_arena_add(trust->memory, &wish.paths, address), err);
+	for (i = 0; i < wish.places.count; i++) {
+		place = (struct rg_trusted_place *)(uintptr_t)&wish.places.items[i];
+		if (rg_str_is(place->setting, "store"))
+			place->path = address;
 	}
-	rg_trust_free(trust);
-	return r;
+	return r < 0 ? r : rg_trust_accept(trust, &wish, err);
 }
 
 /* ------------------------------------------------------------------ list -- */
@@ -338,14 +332,9 @@ int rg_trust_set_store(const char *root, struct roger_str address, struct roger_
 /* True if the folder still holds the mailbox that its document is about. */
 static bool is_there(const char *root)
 {
-	struct rg_trust *trust;
-	bool there;
+	RG_CLEANUP(rg_trust_freep) struct rg_trust *trust = NULL;
 
-	if (rg_trust_load_there(root, &trust, NULL) < 0)
-		return false;
-	there = trust->known.id.length > 0;
-	rg_trust_free(trust);
-	return there;
+	return rg_trust_load_there(root, &trust, NULL) == ROGER_OK && trust->known.id.length;
 }
 
 static int list_trusted(struct roger_trust_reply *reply, struct roger_err *err)
@@ -380,7 +369,7 @@ static int list_trusted(struct roger_trust_reply *reply, struct roger_err *err)
 int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request,
 		  struct roger_trust_reply *reply, struct roger_err *err)
 {
-	struct rg_trust *trust = NULL;
+	RG_CLEANUP(rg_trust_freep) struct rg_trust *trust = NULL;
 	struct rg_trusted shown = { 0 };
 	char path[4096], root[4096];
 	int r;
@@ -404,6 +393,5 @@ int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request
 		r = show_trust(reply, trust, &shown, err);
 	if (r == ROGER_OK && request->accept.length)
 		r = accept_shown(reply, trust, request->accept, &shown, err);
-	rg_trust_free(trust);
 	return r;
 }
