@@ -48,6 +48,12 @@ static inline bool rg_str_begins(struct roger_str text, const char *start)
 	return text.length >= strlen(start) && memcmp(text.data, start, strlen(start)) == 0;
 }
 
+/* Find where the text has this part first; NULL: nowhere. */
+static inline const char *rg_str_find_part(struct roger_str text, struct roger_str part)
+{
+	return text.length ? memmem(text.data, text.length, part.data, part.length) : NULL;
+}
+
 static inline bool rg_str_ends(struct roger_str text, const char *end)
 {
 	return text.length >= strlen(end) &&

@@ -38,8 +38,7 @@ static struct roger_str piece_of(const struct roger_message_list *messages, size
 	piece.length = messages->count > COMPARED_MOST ? RANDOM : PIECE;
 	for (i = 0; i < messages->count && piece.length < RANDOM; i++)
 		while (piece.length < RANDOM && i != which &&
-		       memmem(messages->items[i].id.data, messages->items[i].id.length, piece.data,
-			      piece.length))
+		       rg_str_find_part(messages->items[i].id, piece))
 			piece.length++;
 	return piece;
 }

@@ -181,7 +181,7 @@ static struct roger_message_list *messages_of(const struct roger_op *op, void *r
 /* True if a message's unknown members include this name; a text that contains it counts, too. */
 static bool has_member(struct roger_str members, const char *name)
 {
-	return members.length && memmem(members.data, members.length, name, strlen(name));
+	return rg_str_find_part(members, rg_str(name));
 }
 
 /*

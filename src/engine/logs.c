@@ -423,7 +423,7 @@ static bool may_have_key(struct roger_str line)
 {
 	static const char member[] = "\"idempotent_key\":";
 
-	return memmem(line.data, line.length, member, sizeof member - 1) != NULL;
+	return rg_str_find_part(line, rg_str(member)) != NULL;
 }
 
 /* Was the message added by this very transaction? */

@@ -43,7 +43,7 @@ static void derive_step(const union rg_log_record *record, struct rg_arena *aren
 	const struct rg_json *json;
 
 	columns->at_ms = record->activity.at_ms;
-	if (!details.length || !memmem(details.data, details.length, member, sizeof member - 1) ||
+	if (!rg_str_find_part(details, rg_str(member)) ||
 	    rg_json_read_within(details, arena, &json, NULL) < 0)
 		return;
 	agent = rg_json_member(rg_json_root(json), "agent");

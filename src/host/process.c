@@ -180,7 +180,7 @@ static bool has_mapped(int64_t id, uint64_t inode, const char *name)
 	/* A line: addresses, rights, offset, device, inode, path. */
 	while (!text.failed && rg_str_next_line(&rest, &line)) {
 		/* The path of a replaced file ends in " (deleted)". */
-		end = memmem(line.data, line.length, name, strlen(name));
+		end = rg_str_find_part(line, rg_str(name));
 		if (end && end[-1] == '/' &&
 		    sscanf(line.data, "%*s %*s %*s %*s %" SCNu64, &mapped) == 1 && mapped == inode)
 			return true;

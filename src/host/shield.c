@@ -36,7 +36,7 @@ static bool hides_all(const struct rg_config *config, struct roger_str text, str
 	struct roger_str line;
 	bool hidden = false;
 
-	while (block.length && (at = memmem(text.data, text.length, block.data, block.length))) {
+	while (block.length && (at = rg_str_find_part(text, block))) {
 		text.data = at + block.length;
 		text.length = (size_t)(end - text.data);
 		hidden = true;

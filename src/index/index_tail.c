@@ -328,8 +328,7 @@ static int take_line(struct rg_index *index, const struct rg_line *line, struct 
 	tail->last_offset = (int64_t)line->offset;
 	tail->last_length = line->too_long ? 0 : (int64_t)line->length;
 	/* Skip lines without the agent's name as roger writes it: here all lines are roger's. */
-	if (tail->only.length &&
-	    !memmem(line->text.data, line->text.length, tail->only.data, tail->only.length))
+	if (tail->only.length && !rg_str_find_part(line->text, tail->only))
 		return ROGER_OK;
 	read = read_line(index, line->text, &message, &skimmed);
 	if (read == ROGER_ENOMEM)

@@ -305,8 +305,7 @@ static int seek_name(struct seeking *seeking, const struct roger_strs *names, st
 		return ROGER_OK;
 	for (i = 0; i < names->count; i++)
 		if (seeking->word.length >= PIECE_CHARS_LEAST &&
-		    memmem(names->items[i].data, names->items[i].length, seeking->word.data,
-			   seeking->word.length) &&
+		    rg_str_find_part(names->items[i], seeking->word) &&
 		    !rg_arena_add(seeking->scratch, &fit, names->items[i]))
 			return rg_fail_memory(err);
 	if (fit.count > 1)

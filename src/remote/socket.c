@@ -205,7 +205,7 @@ static bool read_answer(const struct remote *remote, struct line_in *line,
 	do
 		if (line->in.length > HEAD_BYTES_MAX || !read_more(remote, line, until_ms))
 			return false;
-	while (!(end = memmem(line->in.data, line->in.length, "\r\n\r\n", 4)));
+	while (!(end = rg_str_find_part(rg_buf_str(&line->in), rg_str("\r\n\r\n"))));
 	head = (struct roger_str){ line->in.data, (size_t)(end - line->in.data) };
 	from = head.length + 4;
 	if (head.length < 12 || strncmp(head.data, "HTTP/1.", 7) != 0)

@@ -64,7 +64,7 @@ class Names:
         text = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?Z?", "<time>", text)
         text = re.sub(r"\b1[0-9]{12}\b", "<time>", text)
         text = re.sub(r"\b\d\d:\d\d(:\d\d)?(\.\d+)?\b", "<time>", text)
-        text = re.sub(r"\b\d+(\.\d+)?(ms|s)\b( \d+(ms|s))?", "<span>", text)
+        text = re.sub(r"\b\d+(\.\d+)?(ms|s)\b( \d+(ms|s))?|\b\d+ min(?= left)", "<span>", text)
         text = re.sub(r'"(took|looked|look_p50|look_p95|look_max|latency_p50|latency_p95|latency_max)(_ms)?":\d+', r'"\1":<span>', text)
         text = re.sub(r'("(?:journal_bytes|bytes)"|journal +):?[0-9]+', r"\1<bytes>", text)
         return re.sub(r"  +", "  ", text)

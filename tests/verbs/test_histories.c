@@ -590,6 +590,9 @@ static void mark_foreign(void)
 	plain = rg_str_is(reply.messages.items[i].content, "x");
 	if (plain)
 		append_line(&reply.messages.items[i], at_ms, outcomes[outcome]);
+	/* A reading before the message's own time does not tell what was before it. */
+	if (plain && at_ms < reply.messages.items[i].created_at_ms)
+		mail->wakes = 0;
 	roger_reply_free(&reply);
 	if (!plain)
 		return;

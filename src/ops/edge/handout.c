@@ -367,7 +367,7 @@ static int recover_handing(const struct handout *handout, const struct rg_handin
 		r = read_behind(handout, handing, &behind, &same, err);
 	if (r < 0)
 		return r;
-	stands = text.length && memmem(behind.data, behind.length, text.data, text.length);
+	stands = text.length && rg_str_find_part(behind, rg_buf_str(&text));
 	cut = stands || !same ? 0 : cut_at(behind, rg_buf_str(&text));
 	if (cut) {
 		RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;

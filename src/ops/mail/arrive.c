@@ -74,7 +74,7 @@ static bool is_last(struct roger *roger, const struct roger_arrive_request *requ
 		line.data = newline ? newline + 1 : left.data;
 		line.length = (size_t)(left.data + left.length - line.data);
 		left.length -= line.length;
-		if (memmem(line.data, line.length, "\"session\"", 9) &&
+		if (rg_str_find_part(line, rg_str("\"session\"")) &&
 		    rg_note_read(line, arena, &note, NULL) == ROGER_OK &&
 		    note.kind == RG_NOTE_ARRIVED && rg_str_equal(note.agent, request->agent))
 			return rg_str_equal(note.session, request->session);

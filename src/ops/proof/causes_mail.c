@@ -463,8 +463,7 @@ static void count_notices(struct rg_causes *causes, struct rg_agent_mail *box)
 	found = rg_read_messages(&causes->reading, &query);
 	for (i = 0; i < found.count; i++) {
 		key = found.items[i].key;
-		box->parts[RG_PART_NOTICES] +=
-			key.length && memmem(key.data, key.length, mark, sizeof mark - 1);
+		box->parts[RG_PART_NOTICES] += rg_str_find_part(key, rg_str(mark)) != NULL;
 	}
 }
 

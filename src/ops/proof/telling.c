@@ -161,8 +161,7 @@ static struct roger_str print_ran(struct rg_telling *telling, const struct rg_no
 {
 	static const char member[] = "\"uid\":";
 	const struct roger_str more = note->numbers;
-	const char *uid =
-		more.length ? memmem(more.data, more.length, member, sizeof member - 1) : NULL;
+	const char *uid = rg_str_find_part(more, rg_str(member));
 
 	if (!uid)
 		return note->login;

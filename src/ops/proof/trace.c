@@ -13,15 +13,14 @@ enum { TRACES_MAX = 1000 };
 
 /* ----------------------------------------------------------------- steps -- */
 
-/* True if the agent was woken when the message waited for it.  A reading before the message's own
- * time comes from a clock that was behind, and is ignored. */
+/* True if the agent was woken when the message waited for it.  Of a message that another clock read
+ * before its own time, that is not known, and not said. */
 static bool was_waiting(const struct rg_event *wake, const struct roger_message *message)
 {
 	const int64_t at_ms = wake->said.at_ms;
 
 	return rg_str_equal(wake->said.actor, message->to) && wake->before >= message->position &&
-	       (!message->read || message->read_at_ms < message->created_at_ms ||
-		at_ms <= message->read_at_ms) &&
+	       (!message->read || at_ms <= message->read_at_ms) &&
 	       (!message->archived_at_ms || at_ms <= message->archived_at_ms);
 }
 

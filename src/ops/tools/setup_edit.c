@@ -52,7 +52,7 @@ struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *
 void rg_setup_hook_mark(const struct rg_setup_piece *piece, struct roger_str text, char to[64])
 {
 	snprintf(to, 64, "roger' hook %s %s", piece->tool, piece->hook->command);
-	if (!memmem(text.data, text.length, to, strlen(to)))
+	if (!rg_str_find_part(text, rg_str(to)))
 		snprintf(to, 64, "roger hook %s %s", piece->tool, piece->hook->command);
 }
 
@@ -63,10 +63,10 @@ struct roger_str rg_setup_lines(const struct rg_setup_piece *piece)
 	char begin[32], last[32];
 
 	if (!piece->place->mark)
-		return memmem(text.data, text.length, "roger setup", 11) ? text : none;
+		return rg_str_find_part(text, rg_str("roger setup")) ? text : none;
 	snprintf(begin, sizeof begin, "%s roger:begin", piece->place->mark);
 	snprintf(last, sizeof last, "%s roger:end", piece->place->mark);
-	start = memmem(text.data, text.length, begin, strlen(begin));
+	start = rg_str_find_part(text, rg_str(begin));
 	stop = start ? memmem(start, (size_t)(end - start), last, strlen(last)) : NULL;
 	if (!stop)
 		return none;
@@ -182,8 +182,7 @@ static bool is_others(const struct rg_setup_place *place, struct roger_str serve
 {
 	static const char word[] = "\"mcp\"";
 
-	return strstr(place->value, word) &&
-	       !memmem(server.data, server.length, word, sizeof word - 1);
+	return strstr(place->value, word) && !rg_str_find_part(server, rg_str(word));
 }
 
 /* Put in or cut out a member or, in the array of its event, a hook. */

@@ -127,7 +127,7 @@ static struct roger_str try_command(struct trying *trying, struct roger_str comm
 	if (input != greeting)
 		return rg_str(output.length ? "it printed something although there is no mail"
 					    : "");
-	return rg_str(output.length && memmem(output.data, output.length, "\"name\":\"inbox\"", 14)
+	return rg_str(rg_str_find_part(rg_buf_str(&output), rg_str("\"name\":\"inbox\""))
 			      ? ""
 			      : "it started, but lists no tools");
 }
@@ -176,7 +176,7 @@ static void check_environment(struct trying *trying, const struct rg_value *obje
 static void check_table(struct trying *trying, const char *head)
 {
 	const struct roger_str text = trying->piece.target->text;
-	const char *at = memmem(text.data, text.length, head, strlen(head));
+	const char *at = rg_str_find_part(text, rg_str(head));
 	struct roger_str rest = { at, at ? (size_t)(text.data + text.length - at) : 0 }, line;
 
 	(void)rg_str_next_line(&rest, &line);
@@ -216,7 +216,7 @@ static void try_server(struct trying *trying, const struct rg_value *server)
 /* Return the value after "name = " in TOML or JavaScript, whose strings and lists are also JSON. */
 static struct roger_str find_setting(struct roger_str lines, const char *name)
 {
-	const char *at = memmem(lines.data, lines.length, name, strlen(name));
+	const char *at = rg_str_find_part(lines, rg_str(name));
 
 	if (!at)
 		return RG_STR("null");

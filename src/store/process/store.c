@@ -222,8 +222,7 @@ static bool names_any(const struct roger_strs *names, struct roger_str lines)
 {
 	size_t i = 0;
 
-	while (i < names->count &&
-	       !memmem(lines.data, lines.length, names->items[i].data, names->items[i].length))
+	while (i < names->count && !rg_str_find_part(lines, names->items[i]))
 		i++;
 	return i < names->count;
 }
