@@ -32,13 +32,18 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 {
 	const void *at = rg_field_at(field, record);
 
-	if (is_text(field->kind))
-		return ((const struct roger_str *)at)->length == 0;
-	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
+	switch (field->kind) {
+	case ROGER_BOOL:
+		return !*(const bool *)at;
+	case ROGER_ENUM:
+		return *(const int *)at == 0;
+	case ROGER_TEXTS:
+	case ROGER_RECORDS:
 		return ((const struct list *)at)->count == 0;
-	return field->kind == ROGER_BOOL   ? !*(const bool *)at
-	       : field->kind == ROGER_ENUM ? *(const int *)at == 0
-					   : *(const int64_t *)at == 0;
+	default:
+		return is_text(field->kind) ? ((const struct roger_str *)at)->length == 0
+					    : *(const int64_t *)at == 0;
+	}
 }
 
 /* ------------------------------------------------------------- checking -- */
