@@ -109,7 +109,7 @@ int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 		     struct rg_seal_key *ret_key, struct roger_err *err)
 {
 	const char *why = rg_workspace_distrust(workspace);
-	int r = *why ? rg_fail(err, ROGER_EREFUSED, 0, "no seal is made: %s", why)
+	int r = *why ? rg_fail(err, ROGER_EREFUSED, 0, "no seal and no backup is made: %s", why)
 		     : read_both(workspace->data, arena, ret_key, err);
 	const bool there = r == ROGER_OK && ret_key->secret.length;
 	const bool whole = r == ROGER_OK && ret_key->public_key.length;

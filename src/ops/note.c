@@ -245,7 +245,7 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 		note.duplicates = given.duplicates;
 		/* Whom a retirement is about. */
 		if (op->flags & ROGER_ADMINISTERS)
-			note.to = only_name(&asked.about);
+			note.name = only_name(&asked.about);
 	} else {
 		note.entry.status = ROGER_FAILURE;
 		snprintf(outcome, sizeof outcome, "%s%s%s", rg_code_name(code),

@@ -51,8 +51,8 @@ is "an ack that changes nothing is none" "$(last 'd["outcome"]["status"]')" FAIL
 roger agents session new -q
 is "a session says its number, and who ran it" "$(last '[d["action"]["details"][name] for name in ("verb", "epoch")] + [name in d["action"]["details"] for name in ("uid", "parent")]')" '["session", 2, true, true]'
 roger send --as plan worker-9 hello --new -q && roger agents retire worker-9 -q
-is "a retirement says whose" "$(last '[d["action"]["details"][name] for name in ("verb", "to")]')" '["retire", "worker-9"]'
-like "also in words" "$(roger log --newest --limit 1)" "retire .*to worker-9"
+is "a retirement says whose" "$(last '[d["action"]["details"][name] for name in ("verb", "name")]')" '["retire", "worker-9"]'
+like "also in words" "$(roger log --newest --limit 1)" "retire .*name worker-9"
 roger archive "$one" -q
 is "archive says how many" "$(last '[d["action"]["details"]["ids"], d["action"]["details"]["archived"]]')" "[[\"$one\"], 1]"
 roger doctor rebuild -q
