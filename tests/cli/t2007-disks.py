@@ -96,7 +96,7 @@ def full_btrfs(tap, top):
     os.remove(f"{folder}/fill")
     os.sync()
     done = roger("receive", "--as", "bob", *place)
-    tap.check(done.returncode == 0, "with space it goes on", done.stderr)
+    tap.check(done.returncode == 0, "once there is space, a send succeeds", done.stderr)
     return subprocess.run(["umount", folder], check=False)
 
 

@@ -296,7 +296,7 @@ for file in id messages.db send-log/dan.jsonl messages_archive/app-9.jsonl; do
 	damage "a folder as $file" place "a folder, where roger has a file; move it away" $file 0
 done
 rm .roger/message-state.json && (umask 077 && mkdir .roger/message-state.json)
-like "who looks is told what to do with it" "$(roger status)" "message-state.json cannot be read: .* move it away"
+like "status says what to do with it" "$(roger status)" "message-state.json cannot be read: .* move it away"
 damage "a folder as message-state.json" state "move it away" message-state.json 0
 (umask 077 && echo >.roger/message-state.json.new-4194303)
 found "what a killed process left" note place "killed" message-state.json.new-4194303 0
@@ -379,7 +379,7 @@ cd "$HOME" && mkdir hole && cd hole && roger init -q && roger send --as ann bob 
 if truncate -s 1T .roger/logs/activity.log.jsonl 2>/dev/null; then
 	exits 65 "a log of 1 TiB" roger doctor
 	like "is not read" "$out" "logs/activity.log.jsonl: 'activity.log.jsonl' is longer than 256 GiB"
-	exits 0 "nor by who sends" roger send --as ann bob more
+	exits 0 "nor by a send" roger send --as ann bob more
 	truncate -s 1T .roger/messages.jsonl
 	exits 77 "nor is a journal" roger inbox --as bob
 fi

@@ -132,7 +132,7 @@ def value_of(option, turn):
 def command_of(turn):
     """The words of a random command, for each twin."""
     command = randomly.choice(COMMANDS)
-    # Where a span stands decides where a line of these ends, and what there is room for.
+    # The width of a span decides where their lines break, and how many fit.
     form = ["--json"] if command in ("send", "status", "report", "prime") else randomly.choice((["--json"], []))
     lines = [[*form, *command.split()] for _ in range(1 + len(twins))]
     for option in table[command]:

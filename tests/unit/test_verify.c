@@ -203,7 +203,7 @@ static void unknown_lines_put_in(void **state)
 		       text.length - text.starts[i]);
 		save(&place, copy, text.length + two);
 		assert_int_equal(first_damage(&place, &count), i + 1);
-		/* Both are told, and that it is another file. */
+		/* Both lines are reported, and that it is another file. */
 		assert_in_range(count, 2, 3);
 	}
 	free(text.data);

@@ -121,7 +121,7 @@ RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err
 struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
 				  const struct rg_setup_hook *hook, const char *template);
 
-/* Return a name of a place's path as it stands in the file. */
+/* Return a name in the path of a place, as the file has it. */
 static inline struct roger_str rg_setup_path_name(const struct rg_setup_plan *plan,
 						  const char *name)
 {

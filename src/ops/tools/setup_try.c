@@ -56,7 +56,7 @@ static const char greeting[] =
 
 /*
  * Return the program of a shell command if setup writes such a command: one of the programs above,
- * the words behind it, and perhaps --as NAME; else NULL.  The file may come with a repository, so
+ * the words after it, and perhaps --as NAME; else NULL.  The file may come with a repository, so
  * doctor runs nothing else: no other program, and no other verb, since some verbs run programs.
  */
 static const char *find_ours(const struct trying *trying, struct roger_str command,
