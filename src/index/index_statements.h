@@ -74,11 +74,11 @@ RG_STATEMENT(ACCEPTED_GET,
 	     "SELECT max(seq) FROM (SELECT seq FROM last_seen"
 	     " WHERE reader = ?1 AND sender = ?2 AND epoch = ?3 UNION ALL SELECT seq FROM edges"
 	     " WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)")
-RG_STATEMENT(FIGURES_GET,
-	     "SELECT * FROM (SELECT sum(context), sum(result), sum(decision), sum(data),"
-	     " sum(context + result + decision + data > 0) FROM issues),"
-	     " (SELECT sum(unread), count(*) FROM agents),"
-	     " (SELECT min(created_at) FROM messages), (SELECT max(created_at) FROM messages)")
+RG_STATEMENT(FIGURES_GET, "SELECT *, (SELECT created_at FROM messages ORDER BY position LIMIT 1),"
+			  " (SELECT created_at FROM messages ORDER BY position DESC LIMIT 1)"
+			  " FROM (SELECT sum(context), sum(result), sum(decision), sum(data),"
+			  " sum(context + result + decision + data > 0) FROM issues),"
+			  " (SELECT sum(unread), count(*) FROM agents)")
 RG_STATEMENT(EVENT_ADD,
 	     "INSERT INTO event(kind, at, line, byte, flags, number, open, detail, file, since,"
 	     " outcome, before, bytes, of, log, words, length, sum, id, actor, task, key, peer,"
