@@ -909,7 +909,8 @@ void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 		atomic_store(&shared->rewrites, count);
 }
 
-/* Collect recorded damage that is not accepted, and what verify finds besides. */
+/* Collect recorded damage that is not accepted; where there is none, what verify finds in the
+ * journal of that name. */
 static int gather_damage(struct rg_engine *engine, const struct roger_damage *accepted,
 			 struct rg_arena *arena, struct rg_damages *list, struct roger_err *err)
 {
@@ -918,10 +919,14 @@ static int gather_damage(struct rg_engine *engine, const struct roger_damage *ac
 	struct roger_damage_list noted;
 	struct rg_log_files journals;
 	struct roger_damage damage;
+	uint64_t end;
 	size_t i;
 	int r;
 
-	r = rg_engine_verify(engine, arena, &found, err);
+	/* Settle first: it examines the last lines. */
+	r = rg_engine_settle(engine, &end, err);
+	if (r == ROGER_OK)
+		r = rg_engine_find_removed(engine, err);
 	if (r == ROGER_OK)
 		r = rg_engine_journals(engine, arena, &journals, err);
 	if (r == ROGER_OK)
@@ -930,7 +935,9 @@ static int gather_damage(struct rg_engine *engine, const struct roger_damage *ac
 		if (!noted.items[i].accepted_at_ms &&
 		    is_meant(accepted, noted.items[i].file, noted.items[i].line))
 			r = rg_damages_put(list, &noted.items[i], err);
-	for (i = 0; r == ROGER_OK && !list->count && i < found.findings.count; i++) {
+	if (r == ROGER_OK && !list->count && rg_log_files_find(&journals, accepted->file))
+		r = rg_engine_verify(engine, arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.findings.count; i++) {
 		finding = &found.findings.items[i];
 		if ((!rg_finding_is_damage(finding->kind) && finding->kind != ROGER_STRAY) ||
 		    !is_meant(accepted, finding->file, finding->line))
