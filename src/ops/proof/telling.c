@@ -164,7 +164,7 @@ static struct roger_str print_ran(struct rg_telling *telling, const struct rg_no
 	const char *uid = rg_str_find_part(more, rg_str(member));
 
 	if (!uid)
-		return note->login;
+		return rg_arena_str(telling->arena, note->login);
 	return rg_arena_text(telling->arena, "uid %lld%s%.*s%s%.*s",
 			     strtoll(uid + sizeof member - 1, NULL, 10),
 			     note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
@@ -208,14 +208,22 @@ static bool look_in_notes(struct rg_telling *telling, enum rg_note_kind kind,
 		.until_ms = until_ms + LATE_MS,
 		.limit = NOTES_MAX,
 	};
-	const struct rg_log_entries found = rg_read_entries(&telling->reading, &query);
+	/* Such a look reads many notes, and there is one for each event. */
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_reading reading = telling->reading;
+	struct rg_log_entries found;
 	struct rg_note note;
 	size_t i;
 
+	if (!rg_reading_got(&telling->reading, rg_kept(arena, reading.err)))
+		return false;
+	reading.arena = arena;
+	found = rg_read_entries(&reading, &query);
+	if (!rg_reading_got(&telling->reading, reading.r))
+		return false;
 	for (i = 0; i < found.count; i++) {
 		if (!rg_reading_got(&telling->reading,
-				    rg_note_read(found.items[i].text, telling->arena, &note,
-						 telling->reading.err)))
+				    rg_note_read(found.items[i].text, arena, &note, reading.err)))
 			return false;
 		if (note.kind != (int)kind || note.failure ||
 		    (kind == RG_NOTE_RECORDED && !rg_str_is(note.verb, rg_op_archive.name) &&
