@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 30
+#define RG_INDEX_VERSION 31
 
 /* What a SELECT says as its index does, so that SQLite uses that index. */
 #define RG_ROW_IS_COUNTED "flags >= 4096"

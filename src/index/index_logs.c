@@ -145,9 +145,9 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 	rg_buf_add_text(&question->sql, query->message_count ? ")" : "");
 	if (query->outcome)
 		rg_question_number(question, " AND e.outcome = ?", query->outcome);
-	/* Written as in the index event_failed, so that SQLite uses that. */
-	if (query->outcome == ROGER_TIMEOUT || query->outcome == ROGER_ERROR)
-		rg_buf_add_text(&question->sql, " AND e.outcome BETWEEN 2 AND 3");
+	/* Written as in the index event_unsent, so that SQLite uses that. */
+	if (query->outcome > ROGER_DELIVERED)
+		rg_buf_add_text(&question->sql, " AND e.outcome > 1");
 	if (query->last)
 		add_last(question, query);
 	if (query->counted)
