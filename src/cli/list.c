@@ -2,9 +2,8 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/mail.h"
-#include "data/record.h"
-
 #include "cli/screen.h"
+#include "data/record.h"
 
 /* more: messages were printed before, so JSON needs a comma first. */
 static void print_messages(const struct cli_run *run, const struct roger_message_list *messages,
@@ -25,51 +24,56 @@ static void print_messages(const struct cli_run *run, const struct roger_message
 struct printed {
 	int64_t count;
 	int64_t total;	       /* the total of the first page's reply, as in roger.h */
-	struct roger_str next; /* where the next page starts, "" at the end; in the arena */
+	struct roger_str rest; /* JSON of the last reply but its messages; in the arena */
 };
 
+static int keep_rest(struct cli_run *run, const void *reply, struct roger_str *ret,
+		     struct roger_err *err)
+{
+	const struct roger_field *field = cli_op(run->command)->reply->fields + 1;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+
+	for (; field->name; field++)
+		rg_field_encode(field, reply, &text);
+	return rg_kept(rg_arena_keep(run->arena, &text, ret), err);
+}
+
+/* Print a page; the request then asks for the next one, or after "" at the end. */
 static int print_page(struct cli_run *run, struct printed *printed, struct roger_err *err)
 {
-	const struct roger_op *op = cli_op(run->command);
+	struct roger_list_request *request = run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-	int r;
+	int r = roger_call(run->roger, cli_op(run->command), request, &reply, err);
 
-	r = roger_call(run->roger, op, run->request, &reply, err);
 	if (r < 0)
 		return r;
 	if (run->form == CLI_JSON && printed->count == 0)
 		fputs(CLI_FORMAT ",\"messages\":[", cli_out);
 	print_messages(run, &reply.messages, printed->count > 0);
-	if (printed->count == 0)
-		printed->total = reply.total;
 	if (run->form == CLI_HUMAN && !run->quiet)
 		cli_print_notes(&reply.notes);
+	if (printed->count == 0)
+		printed->total = reply.total;
+	reply.total = printed->total;
 	printed->count += (int64_t)reply.messages.count;
-	return rg_kept(rg_arena_copy(run->arena, reply.next, &printed->next), err);
+	if (!rg_arena_copy(run->arena, reply.next, &request->after))
+		return rg_fail_memory(err);
+	return keep_rest(run, &reply, &printed->rest, err);
 }
 
 static void print_end(const struct cli_run *run, const struct printed *printed)
 {
-	const struct roger_str next = printed->next;
+	const struct roger_list_request *request = run->request;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 65536 };
 
 	if (run->form == CLI_JSON) {
-		rg_buf_add_text(&text,
-				next.length ? "],\"more\":true,\"next\":" : "],\"more\":false");
-		if (next.length)
-			rg_json_add_string(&text, next);
-		if (printed->total != ROGER_UNKNOWN)
-			rg_buf_printf(&text, ",\"total\":%lld", (long long)printed->total);
+		rg_buf_printf(&text, "],%.*s", RG_STR_ARGS(printed->rest));
 		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
-	} else if (run->form == CLI_HUMAN && !run->quiet && next.length) {
+	} else if (run->form == CLI_HUMAN && !run->quiet && request->after.length) {
 		cli_say("go on with %s--after %t\n",
-			cli_screen_folds() &&
-					((const struct roger_list_request *)run->request)->newest
-				? "--newest "
-				: "",
-			next);
+			cli_screen_folds() && request->newest ? "--newest " : "", request->after);
 	} else if (run->form == CLI_HUMAN && !run->quiet && printed->count == 0) {
 		fputs("no messages\n", cli_out);
 	}
@@ -190,7 +194,7 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 	const bool newest = shown && !request->limit;
 	/* Nobody reads a million lines. */
 	const int64_t wanted = newest ? RG_PAGE_MAX : request->limit > 0 ? request->limit : 0;
-	struct printed printed = { .total = ROGER_UNKNOWN };
+	struct printed printed = { 0 };
 	int64_t left;
 	int r;
 
@@ -204,13 +208,12 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 		left = wanted - printed.count;
 		request->limit = wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
 		r = print_page(run, &printed, err);
-		request->after = printed.next;
-	} while (r == ROGER_OK && printed.next.length && (!wanted || printed.count < wanted) &&
+	} while (r == ROGER_OK && request->after.length && (!wanted || printed.count < wanted) &&
 		 !cli_term_lost());
 	if (r < 0)
 		return r;
 	run->exit = printed.count ? CLI_DONE : CLI_NOTHING;
-	if (newest && printed.next.length && !run->quiet)
+	if (newest && request->after.length && !run->quiet)
 		return print_of_all(run, printed.count, err);
 	print_end(run, &printed);
 	return ROGER_OK;
