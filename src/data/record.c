@@ -206,6 +206,10 @@ static int check_text(const struct roger_field *field, struct roger_str text, st
 		return rg_name_check(field->name, text, err);
 	if (!rg_utf8_count(text, &chars))
 		return fail_expected(field, "valid UTF-8 without NUL", err);
+	/* The key may come from an unset variable; without a key, a retry would send twice. */
+	if (field->flags & ROGER_KEY && !text.length)
+		return rg_fail_member(err, ROGER_EUSAGE, field->name,
+				      "%s: expected a key, found ''", field->name);
 	return ROGER_OK;
 }
 
@@ -228,6 +232,8 @@ int rg_values_check(const struct roger_record *type, const void *request, struct
 		const void *at = rg_field_at(field, request);
 		const struct roger_strs *texts = at;
 
+		if (rg_field_unset(field, request))
+			continue;
 		if (field->kind == ROGER_TEXT || field->kind == ROGER_OBJECT)
 			r = check_text(field, *(const struct roger_str *)at, err);
 		else if (field->kind == ROGER_INT || field->kind == ROGER_SPAN ||
@@ -706,9 +712,8 @@ static int set_object(const struct roger_field *field, struct roger_str text, vo
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	struct roger_err inner;
-	int r;
+	int r = rg_json_read(text, &json, &inner);
 
-	r = rg_json_read(text, &json, &inner);
 	if (r < 0)
 		return rg_fail_member(err, (enum roger_code)r, field->name,
 				      "%s: expected a JSON object: %s", field->name, inner.message);
@@ -729,11 +734,6 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 	case ROGER_NAME:
 	case ROGER_TEXTS:
 		r = check_text(field, text, err);
-		/* The key may come from an unset variable; without a key, a retry would send
-		 * twice. */
-		if (r == ROGER_OK && field->flags & ROGER_KEY && !text.length)
-			r = rg_fail_member(err, ROGER_EUSAGE, field->name,
-					   "%s: expected a key, found ''", field->name);
 		if (r < 0)
 			return r;
 		kept = field->kind == ROGER_TEXTS ? rg_arena_add(arena, at, text)

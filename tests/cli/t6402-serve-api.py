@@ -68,7 +68,11 @@ equal("every verb can be called by the document, and answers as it says", wrong,
 check("all of them", called > 40, called)
 ours, theirs = server.get("/v1/list?issue=app")[2], json.loads(roger("list", "--issue", "app", "--json").stdout)
 equal("a reply is that of --json", ours, theirs)
-whole = server.get("/v1/list?json=" + urllib.parse.quote(json.dumps({"issue": "app"})))[2]
+ours, theirs = server.get("/v1/list?from=bbo")[2], json.loads(roger("list", "--from", "bbo", "--json", status=1).stdout)
+check("also that of nothing, with a note", ours == theirs and "did you mean 'bob'?" in ours["notes"][0], (ours, theirs))
+keyless = server.post("/v1/send", {"from": "ann", "to": ["bob"], "content": "x", "key": ""})
+equal("an empty key is none, so it is refused, as by the command", (keyless[0], keyless[2]["detail"]), (400, "key: expected a key, found ''"))
+whole = server.get("/v1/list?json=" + urllib.parse.quote(json.dumps({"from": "bbo"})))[2]
 equal("a query may be the whole request as JSON", whole, theirs)
 equal("alone", server.get("/v1/list?json=%7B%7D&issue=app")[0], 400)
 equal("and an object", server.get("/v1/list?json=5")[0], 422)
