@@ -27,7 +27,7 @@ static bool is_text(const char *value)
 	return true;
 }
 
-/* Is the target a path without blanks and controls?  Some readers would end it at a blank. */
+/* Is the target a path?  Some readers would end it at a blank, and see a host behind "//". */
 static bool is_path(const char *target)
 {
 	const char *c;
@@ -35,7 +35,7 @@ static bool is_path(const char *target)
 	for (c = target; *c; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
 			return false;
-	return target[0] == '/';
+	return target[0] == '/' && target[1] != '/';
 }
 
 /* How often a header comes; *ret is the value of the last one, or NULL. */
@@ -101,7 +101,7 @@ const char *rg_http_head_fault(const struct rg_http_head *head)
 		return "expected '100-continue' in the header 'Expect'";
 	/* A target with a host is meant for proxies, and may name another host than Host does. */
 	if (!head->target || !is_path(head->target))
-		return "expected a path that begins with '/'";
+		return "expected a path that begins with one '/'";
 	return body_fault(head);
 }
 

@@ -45,6 +45,7 @@ def hostile(path, body):
         ("no host", b"POST " + path + b" HTTP/1.1\r\nContent-Type: application/json\r\n" + fits),
         ("a later HTTP", b"POST " + path + b" HTTP/1.9\r\n" + start + fits),
         ("a target with a host", b"POST http://localhost" + path + b" HTTP/1.1\r\n" + start + fits),
+        ("a target whose path begins with a host", b"POST //evil.example.com" + path + b" HTTP/1.1\r\n" + start + fits),
         ("a target of another host", b"POST http://evil.example.com" + path + b" HTTP/1.1\r\n" + start + fits),
         ("a blank in the target", b"POST " + path + b" HTTP/1.1 HTTP/1.1\r\n" + start + fits),
         ("an odd expectation", plain + b"Expect: 200-ok\r\n" + fits),

@@ -63,6 +63,7 @@ static void a_head_has_one_meaning(void **state)
 		{ 1, NULL, { { "Host", "a" } }, "path" },
 		{ 1, "*", { { "Host", "a" } }, "path" },
 		{ 1, "http://a/", { { "Host", "a" } }, "path" },
+		{ 1, "//a/", { { "Host", "a" } }, "path" },
 		{ 1, "/a\x7f", { { "Host", "a" } }, "path" },
 		{ 1, "/a b", { { "Host", "a" } }, "path" },
 		{ 1, "/a HTTP/1.1", { { "Host", "a" } }, "path" },
