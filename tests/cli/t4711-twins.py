@@ -2,8 +2,10 @@
 # runner: timeout 300
 """Random commands with random options, one after the other in workspaces that must answer alike: in a
 plain one; in one whose index, table and control file are removed before each command; in one that is
-replaced by its own backup now and then; and in one that a server answers for.  The exit status and
-both outputs are compared whole, but for what must differ: ids, instants and spans, and who asked.
+replaced by its own backup now and then; in one that a server answers for; and in one where agents
+call the tools of `roger mcp` as far as it has them.  The exit status and both outputs are compared
+whole, but for what must differ: ids, instants and spans, and who asked; of a tool, whether it refuses,
+and each member that it answers with.
 
     ROGER=build/roger python3 tests/cli/t4711-twins.py
 
@@ -21,6 +23,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lib_mcp import Client  # noqa: E402
 from lib_tap import check, done, equal  # noqa: E402
 
 ROGER = Path(os.environ["ROGER"]).resolve()
@@ -42,6 +45,9 @@ COMMANDS = ["send"] * 7 + ["receive", "claim", "ack"] * 2 + [
     "reply", "inbox", "nack", "archive", "cleanup", "dead redeliver", "dispatch", "complete", "runs forward", "runs extend", "runs sweep", "runs recover",
     "agents retire", "log", "dismiss", "log purge", "prime", "status", "list", "show", "why", "trace", "timeline", "report", "report stats", "runs", "agents", "dead",
     "log sends", "log activity", "log cycle", "verify"]
+# inbox is asked for at the end: a look of an agent is noted again where the control file was lost.
+TOOLS = {"send": "send", "ack": "ack", "agents": "agents", "dead": "dead_letters", "show": "thread", "dispatch": "run", "complete": "run", "runs": "run"}
+ACTIONS = {"dispatch": "dispatch", "complete": "complete", "runs": "status"}
 # What waits, follows, reads another input, or says by itself how far the time is.
 LEFT = {"file", "out", "import", "follow", "result-file", "mermaid", "wait", "at", "retry", "entry", "confirm", "batch", "seal", "key-file", "cite", "lines"}
 
@@ -82,6 +88,38 @@ class Twin:
         return re.sub(r" {2,}", "  ", re.sub(r"(?<=  ), ", "", text))
 
 
+class Agents(Twin):
+    """A workspace whose agents call tools; a command without one is run, as in the others."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.clients, self.tools = {}, {}
+
+    def client(self, agent):
+        if agent not in self.clients:
+            client = Client([ROGER, "--workspace", self.folder, "mcp", "--as", agent], {**self.env, "XDG_STATE_HOME": str(self.folder / ".local/state")})
+            client.hello()
+            self.tools = {tool["name"]: tool["inputSchema"]["properties"] for tool in client.ask("tools/list")["result"]["tools"]}
+            self.clients[agent] = client
+        return self.clients[agent]
+
+    def call(self, command, given):
+        """The answer of the tool that does the same; None: none does."""
+        agent = given.get("as", "plan" if command in ("agents", "dead", "runs", "show") else "")
+        if command not in TOOLS or agent not in NAMES or not agent.isascii() or (command == "show") != ("thread" in given):
+            return None
+        client, tool = self.client(agent), self.tools[TOOLS[command]]
+        arguments = {"action": ACTIONS[command]} if command in ACTIONS else {}
+        for name, value in given.items():
+            name = {"ids": "id", "thread": "as"}.get(name, name) if command == "show" else name.replace("-", "_")
+            if name != "as" and name not in tool:
+                return None
+            if name != "as":
+                number = tool[name].get("type") == "integer" and value.lstrip("-").isdigit()
+                arguments[name] = int(value) if number else value
+        return client.call(TOOLS[command], arguments)
+
+
 def without_derived(twin):
     for pattern in DERIVED:
         for file in (twin.folder / ".roger").glob(pattern):
@@ -107,6 +145,8 @@ if (ROGER.parent / "roger-serve").exists():
     server.stdout.readline()
     served.env["ROGER_SERVER"] = f"unix:{served.folder / 's'}"
     twins.append(served)
+agents = Agents("with tools of MCP")
+twins.append(agents)
 table = {command["name"]: command["options"] for command in json.loads(plain.must("help", "--json"))["commands"]}
 
 
@@ -135,14 +175,19 @@ def command_of(turn):
     # The width of a span decides where their lines break, and how many fit.
     form = ["--json"] if command in ("send", "status", "report", "prime") else randomly.choice((["--json"], []))
     lines = [[*form, *command.split()] for _ in range(1 + len(twins))]
+    given = {}  # what the last of them, which has tools, is asked
     for option in table[command]:
         name, place = option["name"], option.get("place")
         likely = 0.97 if option.get("required") or (name == "key" and command in ("send", "reply")) else 0.95 if name == "as" else 0.15
         if name in LEFT or randomly.random() > likely:
             continue
-        for line, value in zip(lines, value_of(option, turn)):
+        values = value_of(option, turn)
+        if place and values[0].startswith("-"):
+            continue
+        given[name] = values[-1] if option.get("value") else True
+        for line, value in zip(lines, values):
             if place and (option.get("required") or command in ("send", "reply", "show", "trace", "why")):
-                line += [] if value.startswith("-") else [value]
+                line += [value]
             else:
                 line += [f"--{name}", *([value] if option.get("value") else [])]
     # A server gives a message without a key one.
@@ -150,29 +195,59 @@ def command_of(turn):
         for line in lines:
             line += ["--new"] if command == "send" else []
             line += [] if "--key" in line else ["--key", f"n{turn}"]
-    return lines
+        given = {"key": f"n{turn}", **given, "new": True}
+    return command, lines, given
 
 
-done_well = 0
+def tell_alike(what, words, ended, told):
+    """Compare what a tool tells with what the command of the plain workspace said."""
+    result, refused = told.get("result", {"isError": True}), ended.returncode not in (0, 1)
+    if refused or result.get("isError"):
+        return equal_or_told(f"{what} is refused", bool(result.get("isError")), refused)
+    members, said = result["structuredContent"], json.loads(ended.stdout)
+    members.pop("about", None)
+    said = {name: said.get(name) for name in members}
+    if "ack" in words:
+        said["messages"] = [{name: message.get(name) for name in members["messages"][0]} for message in said["messages"]]
+    equal_or_told(what, *(twin.same(json.dumps(told)) for twin, told in ((agents, members), (plain, said))))
+
+
+def equal_or_told(what, got, wanted):
+    if got != wanted:
+        equal(f"seed {SEED}: {what}", got, wanted)
+
+
+done_well = tools = 0
 for turn in range(CALLS):
-    lines, answers = command_of(turn), []
+    command, lines, given = command_of(turn)
+    told, answers = agents.call(command, given) if "--json" in lines[0] else None, []
+    tools += told is not None
     for twin, words in zip((plain, *twins), lines):
-        if twin.before:
-            twin.before(twin)
-        ended = twin.run(*words)
-        answers.append((ended.returncode, twin.same(ended.stdout), twin.same(ended.stderr)))
-        if "send" in words and ended.returncode == 0 and '"id":"' in ended.stdout:
-            twin.ids.append(re.search(r'"id":"([^"]*)"', ended.stdout)[1])
-    done_well += answers[0][0] == 0
-    for twin, answer in zip(twins, answers[1:]):
-        if answer != answers[0]:
-            equal(f"{twin.name}, seed {SEED}, turn {turn}: {' '.join(lines[0])!r}", answer, answers[0])
+        if twin is agents and told:
+            tell_alike(f"{twin.name}, turn {turn}: {words!r}", words, first, told)
+            stdout = json.dumps(told.get("result", {}).get("structuredContent"), separators=(",", ":"))
+        else:
+            if twin.before:
+                twin.before(twin)
+            ended = twin.run(*words)
+            first = ended if twin is plain else first
+            answers.append((twin, (ended.returncode, twin.same(ended.stdout), twin.same(ended.stderr))))
+            stdout = ended.stdout
+        if "send" in words and first.returncode == 0 and '"id":"' in stdout:
+            twin.ids.append(re.search(r'"id":"([^"]*)"', stdout)[1])
+    done_well += first.returncode == 0
+    for twin, answer in answers[1:]:
+        equal_or_told(f"{twin.name}, turn {turn}: {' '.join(lines[0])!r}", answer, answers[0][1])
 check(f"{CALLS} commands are answered alike in {1 + len(twins)} workspaces", True)
 check("a fifth of them, or more, did what they were told", done_well * 5 > CALLS, done_well)
-if "ROGER_SERVER" in twins[-1].env:
-    server.terminate()
-    check("the server ends well", server.wait(60) == 0)
-    del twins[-1].env["ROGER_SERVER"]
+check("some of them are tools", tools * 50 > CALLS, tools)
+for name, client in agents.clients.items():
+    tell_alike(f"{agents.name}: inbox of {name}", (), plain.run("--json", "inbox", "--as", name), client.call("inbox"))
+    check("a server of MCP ends well", client.end()[0] == 0)
+for twin in twins[2:]:
+    if twin.env.pop("ROGER_SERVER", None):
+        server.terminate()
+        check("the server ends well", server.wait(60) == 0)
 for twin in (plain, *twins):
     ended = twin.run("doctor")
     check(f"{twin.name}: doctor finds nothing", ended.returncode == 0, ended.stdout)
