@@ -181,8 +181,9 @@ static int find_free(struct rg_engine *engine, const struct rg_query *query, str
 		for (i = 0; r == ROGER_OK && i < page.count && got.count < most; i++) {
 			one.items = &page.items[i];
 			held_too.after = one.items->position;
-			if (!rg_message_claimed(one.items, query->free_at_ms, longest_ms) ||
-			    rg_str_equal(one.items->claimed_by, query->to))
+			if (!one.items->dead_at_ms &&
+			    (!rg_message_claimed(one.items, query->free_at_ms, longest_ms) ||
+			     rg_str_equal(one.items->claimed_by, query->to)))
 				r = add_found(arena, &got, &one, err);
 		}
 	} while (r == ROGER_OK && got.count < most && page.count == RG_PAGE_MAX);
@@ -221,14 +222,11 @@ int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 		*ret_total = all;
 	if (r < 0 || !ret_messages)
 		return r;
-	if (boxes.count != 1) {
-		if (got.count > 1)
-			qsort((void *)(uintptr_t)got.items, got.count, sizeof *got.items,
-			      query->newest ? compare_newest : rg_message_place_order);
-		if (query->limit && got.count > (size_t)query->limit)
-			got.count = (size_t)query->limit;
-		found = got;
-	}
-	*ret_messages = found;
+	if (got.count > 1)
+		qsort((void *)(uintptr_t)got.items, got.count, sizeof *got.items,
+		      query->newest ? compare_newest : rg_message_place_order);
+	if (query->limit && got.count > (size_t)query->limit)
+		got.count = (size_t)query->limit;
+	*ret_messages = boxes.count == 1 ? found : got;
 	return ROGER_OK;
 }
