@@ -1,12 +1,15 @@
 /* Threads that call verbs, and answers while one of them is still at work. */
 #include "serve/serve.h"
 
+#include <errno.h>
 #include <event2/bufferevent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -45,6 +48,7 @@ struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb
 	job->verb = verb;
 	job->pool = verb->flags & (ROGER_ADMINISTERS | ROGER_SLOW) ? SERVE_SLOW : SERVE_QUICK;
 	job->http = http;
+	job->client = -1;
 	job->arena = rg_arena_new();
 	job->request = job->arena ? rg_arena_get(job->arena, verb->request->size + 1) : NULL;
 	rg_buf_init(&job->answer.body, SIZE_MAX);
@@ -59,6 +63,8 @@ void serve_job_free(struct serve_job *job)
 {
 	rg_buf_deinit(&job->answer.body);
 	rg_arena_free(job->arena);
+	if (job->client >= 0)
+		close(job->client);
 	free(job);
 }
 
@@ -140,6 +146,8 @@ static bool go_on(void *job_, const char *what, int64_t done, int64_t total)
 	struct serve_job *job = job_;
 	bool ending;
 
+	if (strcmp(what, "wait") == 0)
+		return !serve_job_is_over(job);
 	pthread_mutex_lock(&job->serve->lock);
 	snprintf(job->what, sizeof job->what, "%s", what);
 	job->so_far = done;
@@ -323,7 +331,11 @@ bool serve_job_start(struct serve_job *job)
 void serve_job_begin(struct serve_job *job)
 {
 	struct evhttp_request *request = job->http;
+	struct bufferevent *buffer =
+		evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
 
+	if (job->pool == SERVE_WAITS)
+		job->client = fcntl(bufferevent_getfd(buffer), F_DUPFD_CLOEXEC, 0);
 	if (serve_job_start(job))
 		return;
 	if (job->replay)
@@ -420,16 +432,6 @@ static bool is_late(const struct serve_job *job)
 	return age_ms(job) >= SERVE_LATE_MS + job->waits_ms;
 }
 
-/* Has a client that waits for mail hung up? */
-static bool is_gone(const struct serve_job *job)
-{
-	struct evhttp_connection *connection = evhttp_request_get_connection(job->http);
-	char byte;
-
-	return !connection || recv(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)),
-				   &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
 void serve_jobs_tick(struct serve *serve)
 {
 	struct serve_job *job;
@@ -438,11 +440,6 @@ void serve_jobs_tick(struct serve *serve)
 	{
 		if (is_late(job))
 			answer_early(job);
-		if (!job->http || job->pool != SERVE_WAITS || job->gone || !is_gone(job))
-			continue;
-		pthread_mutex_lock(&serve->lock);
-		job->gone = true;
-		pthread_mutex_unlock(&serve->lock);
 	}
 }
 
@@ -486,10 +483,13 @@ void serve_pools_end(struct serve *serve)
 
 bool serve_job_is_over(const struct serve_job *job)
 {
-	bool over;
+	const int peek = MSG_PEEK | MSG_DONTWAIT;
+	char byte;
+	const ssize_t got = job->client < 0 ? 1 : recv(job->client, &byte, 1, peek);
+	bool over = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 
 	pthread_mutex_lock(&job->serve->lock);
-	over = job->serve->ending || job->gone;
+	over |= job->serve->ending;
 	pthread_mutex_unlock(&job->serve->lock);
 	return over;
 }

@@ -136,7 +136,7 @@ struct serve_job {
 	enum serve_pool_kind pool;
 	struct evhttp_request *http; /* for the loop's thread; NULL: nobody waits for an answer */
 	bool late;		     /* it was answered that the job has not ended */
-	bool gone;		     /* the client has hung up; guarded by serve->lock */
+	int client;		     /* of one that waits: a copy of its socket; -1: none */
 	bool gathers;		     /* a send that may share a sync with others */
 	struct rg_arena *arena;
 	void *request; /* the request of the verb */

@@ -279,6 +279,12 @@ while done_receives() == before and time.monotonic() < ends:
     time.sleep(0.1)
 check("who hangs up waits no more", time.monotonic() < ends)
 server.post("/v1/send", {"from": "writer", "to": "gone", "content": "later", "new": True})
+hung = [waiting(f"hung-{i}") for i in range(9)]
+for i, one in enumerate(hung):
+    one.close()
+    server.post("/v1/send", {"from": "writer", "to": f"hung-{i}", "content": f"for {i}", "new": True})
+left = [[m["content"] for m in server.post("/v1/receive", {"agent": f"hung-{i}"})[2]["messages"]] for i in range(9)]
+equal("nor takes mail that comes at once", left, [[f"for {i}"] for i in range(9)])
 equal("and takes no mail that comes later", [m["content"] for m in server.post("/v1/receive", {"agent": "gone"})[2]["messages"]], ["later"])
 
 # --------------------------------------------- events, of an index that was made anew

@@ -124,9 +124,8 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 	struct rg_arena *arena;
 	size_t found = PIECE;
 	int64_t count = 0;
-	int r;
+	int r = check_archive(request, err);
 
-	r = check_archive(request, err);
 	if (r == ROGER_OK)
 		r = check_issue(roger, request->issue, reply->memory, err);
 	if (r == ROGER_OK)

@@ -230,9 +230,8 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 {
 	struct roger_str worker = worker_of(request->worker, request->agent);
 	const bool in_place = rg_str_is(worker, RG_PERSON) && !rg_str_is(request->agent, RG_PERSON);
-	int r;
+	int r = check_acked(request, message, err);
 
-	r = check_acked(request, message, err);
 	if (r < 0)
 		return r;
 	/* To say the same again changes nothing. */

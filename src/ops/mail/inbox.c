@@ -32,9 +32,8 @@ static int count_unread(struct roger *roger, const struct roger_inbox_request *r
 {
 	const struct rg_query all = { .unread = true, .to = request->agent, .gets = true };
 	struct rg_query asked = query_of(request, 0);
-	int r;
+	int r = rg_engine_count(roger->engine, &all, ret_unread, err);
 
-	r = rg_engine_count(roger->engine, &all, ret_unread, err);
 	if (r < 0 || (!request->issue.length && !request->from.length))
 		return r;
 	asked.limit = 0;
@@ -83,9 +82,8 @@ static int find_mail(struct roger *roger, const struct roger_inbox_request *requ
 {
 	const struct rg_query query = query_of(request, 0);
 	bool may;
-	int r;
+	int r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 
-	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
 	r = request->fresh ? find_fresh(roger, &query, reply, err)
@@ -147,12 +145,16 @@ static int take_mail(struct roger *roger, const void *request_, void *reply_, st
 static int take_or_wait(struct roger *roger, const struct roger_inbox_request *request,
 			struct roger_inbox_reply *reply, struct roger_err *err)
 {
-	int64_t until_ns = rg_clock_monotonic_ns(), left_ms;
+	const int64_t until_ns = rg_clock_monotonic_ns() + request->wait_ms * 1000000;
 	struct roger_message found;
+	int64_t left_ms;
 	int r = ROGER_OK;
 
-	until_ns += request->wait_ms * 1000000;
 	while (r == ROGER_OK) {
+		/* Who has hung up meanwhile takes nothing. */
+		if (request->wait_ms && roger->tell &&
+		    !roger->tell(roger->tell_context, "wait", 0, 0))
+			return count_unread(roger, request, &reply->unread, err);
 		r = rg_attempt_take(roger, request->agent, take_mail, request, reply,
 				    &reply->messages, err);
 		left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000;
