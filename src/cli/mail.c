@@ -333,7 +333,7 @@ static void print_decided(const struct cli_run *run)
 	size_t i;
 
 	for (i = 0; i < reply->messages.count; i++)
-		cli_say("%s %t\n", run->command == &cli_nack ? "gave back" : "acked",
+		cli_say("%s %t\n", run->command == &cli_nack ? "free to claim" : "acked",
 			reply->messages.items[i].id);
 }
 
