@@ -9,7 +9,7 @@
 #include "remote/remote.h"
 
 enum {
-	URL_BYTES_MAX = 12 << 10, /* the server takes 16 KiB of head */
+	URL_BYTES_MAX = 60 << 10, /* the server takes 64 KiB of head */
 	TURN_MS = 2 * 1000,
 	WAIT_MS = 60 * 1000, /* the longest wait in one request */
 	STEP_MS = 50 * 1000,

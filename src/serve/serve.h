@@ -41,7 +41,7 @@
 
 enum {
 	SERVE_CONNECTIONS_MAX = 512,
-	SERVE_HEAD_BYTES_MAX = 16 << 10,
+	SERVE_HEAD_BYTES_MAX = 64 << 10,
 	SERVE_HEAD_KEPT_MAX = SERVE_HEAD_BYTES_MAX + 1, /* with a NUL */
 	SERVE_FIELDS_MAX = 100,
 	/* The body of a request: a batch of the largest size with texts of the usual length. */

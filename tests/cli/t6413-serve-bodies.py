@@ -73,8 +73,8 @@ for tcp, limit in ((False, 64 * MIB), (True, 8 * MIB)):
     for what, raw, status in (
         ("an unknown method", head(token=act, length=0).replace(b"POST", b"BREW"), 501),
         ("an unknown method, on the page", head("/", token=act, length=0).replace(b"POST", b"BREW"), 501),
-        ("a head that is too long", head("/v1/send", "X: " + "x" * (16 << 10), token=act), 431),
-        ("one of a GET", head("/v1/send", "X: " + "x" * (40 << 10), token=act).replace(b"POST", b"GET"), 431),
+        ("a head that is too long", head("/v1/send", "X: " + "x" * (64 << 10), token=act), 431),
+        ("one of a GET", head("/v1/send", "X: " + "x" * (160 << 10), token=act).replace(b"POST", b"GET"), 431),
         ("an odd expectation", head("/v1/send", "Expect: 200-ok", token=act), 400),
         ("more than it takes", head(token=act, length=limit + 1), 413),
         ("a chunk that is too long", head(token=act, length=None) + b"%x\r\n" % (limit + 1), 413),
