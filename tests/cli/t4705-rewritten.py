@@ -299,6 +299,22 @@ for looks in (True, False):
     equal("nor is any of them", (roger("doctor").returncode, [f["kind"] for f in answer("verify")["findings"]]), (0, ["foreign"] * 2))
     end()
 
+# In any other log, too: roger continues behind what was copied there.
+for copied in ([0], [1], [0, 1]):
+    begin(f"copies-in-logs-{len(copied)}-{copied[0]}", False)
+    roger("send", "--as", "ann", "bob", "--issue", "app", "third")
+    roger("log", "sends")
+    for name in (".roger/send-log/ann.jsonl", ".roger/logs/activity.log.jsonl"):
+        with open(name, encoding="utf-8") as file:
+            lines = file.read().splitlines(True)
+        with open(name, "a", encoding="utf-8") as file:
+            file.write("".join(lines[number] for number in copied))
+    roger("send", "--as", "ann", "bob", "--issue", "app", "behind")
+    found = answer("verify")
+    equal(f"copies {copied} in other logs: none is out of place", [f["kind"] for f in found["findings"]], ["foreign"] * 2 * len(copied))
+    equal(f"copies {copied} in other logs: nothing is damaged", (roger("verify").returncode, roger("doctor").returncode), (0, 0))
+    end()
+
 # Put in where the next line of roger's was there already, they are out of place from the first one on.
 begin("put-in", False)
 for text in ("third", "behind"):

@@ -62,18 +62,18 @@ static int append_entries(struct rg_open_log *log, uint64_t size, bool chained,
 	const struct rg_bytes bytes = rg_bytes_of_file(log->file);
 	/* True if nobody appended since this handle did. */
 	const bool knows = size && size == log->end;
-	uint64_t chain = log->chain;
+	struct rg_chain chain = { .value = log->chain };
 	struct rg_buf out;
 	int r = knows ? ROGER_OK : end_line(log, &size, err);
 
 	if (r == ROGER_OK && chained && !knows)
-		r = rg_chain_find(&bytes, size, &chain, err);
+		r = rg_chain_before(&bytes, size, &chain, err);
 	if (r < 0)
 		return r;
 	log->end = 0;
 	rg_buf_init(&out, SIZE_MAX);
 	if (chained)
-		rg_chain_add_entries(entries, &chain, &out);
+		rg_chain_add_entries(entries, &chain.value, &out);
 	else
 		rg_buf_add_str(&out, entries);
 	r = out.failed ? rg_fail_memory(err) : ROGER_OK;
@@ -81,7 +81,7 @@ static int append_entries(struct rg_open_log *log, uint64_t size, bool chained,
 		r = rg_file_write(log->file, out.data, out.length, log->name, err);
 	if (r == ROGER_OK) {
 		log->end = size + out.length;
-		log->chain = chain;
+		log->chain = chain.value;
 	}
 	rg_buf_deinit(&out);
 	return r;
