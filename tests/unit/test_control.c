@@ -1839,9 +1839,7 @@ static int open_between(void *context)
 	int r;
 
 	rg_lock_interrupt();
-	/* The first is of the map that was judged, the second of the one in which it was retired.
-	 */
-	faulty_meanwhile("unmap", 1, come_late, late);
+	faulty_meanwhile("write", 0, come_late, late);
 	r = rg_control_open(late->other.fixture->folder.open, NAME, late->other.fixture->journal,
 			    NULL, NULL, NULL, &control, &err);
 	snprintf(expected, sizeof expected,
@@ -1869,6 +1867,27 @@ static void another_build_that_comes_between_is_left(void **state)
 	free(before);
 	free(after);
 	end_other(&late.other, NULL, 0);
+}
+
+static void cut_it_short(void *context)
+{
+	const struct fixture *fixture = context;
+	int file = openat(fixture->folder.open, NAME, O_RDWR | O_TRUNC | O_CLOEXEC);
+
+	assert_true(file >= 0);
+	close(file);
+}
+
+/* Before it is marked as retired, so the mark is all that it has then. */
+static void another_build_whose_file_is_cut_short_is_replaced(void **state)
+{
+	struct fixture *fixture = *state;
+
+	leave_another_build(fixture);
+	faulty_meanwhile("write", 0, cut_it_short, fixture);
+	rg_control_close(open_control(fixture));
+	assert_true(faulty.hit);
+	assert_false(is_marked(fixture));
 }
 
 static int open_until(const struct fixture *fixture, int64_t *until_ns)
@@ -2108,6 +2127,7 @@ int main(void)
 		TEST(what_contradicts_itself_is_looked_at_again),
 		TEST(a_place_that_cannot_be_seen_is_another),
 		TEST(another_build_that_comes_between_is_left),
+		TEST(another_build_whose_file_is_cut_short_is_replaced),
 		TEST(another_build_is_not_waited_for_for_ever),
 		TEST(a_lock_that_another_build_keeps_is_refused),
 		TEST(what_was_synced_is_testified),

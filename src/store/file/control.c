@@ -613,24 +613,18 @@ int rg_control_fail_other_build(struct roger_err *err)
 	return name_others(NULL, 0, err);
 }
 
-/* Set or clear the retired mark in another build's file. */
-static int mark_retired(struct rg_control *control, bool retired, struct roger_err *err)
+/* Set or clear the retired mark in another build's file, with what stands before it. */
+static int mark_retired(struct rg_control *control, struct rg_control_page *page, bool retired,
+			struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	struct rg_control_page *page;
-	void *map;
-	int r;
+	int r = rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, err);
 
-	r = rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, err);
-	if (r < 0 || file == RG_NO_FILE)
-		return r;
-	r = rg_file_map(file, sizeof *page, control->name, &map, err);
-	if (r < 0)
-		return r;
-	page = map;
 	atomic_store(&page->retired, retired);
-	rg_file_unmap(map, sizeof *page);
-	return ROGER_OK;
+	return r < 0 || file == RG_NO_FILE
+		       ? r
+		       : rg_file_write(file, page, offsetof(struct rg_control_page, boot_id),
+				       control->name, err);
 }
 
 /* Other processes that have the file mapped; id 0: one that cannot be seen from here. */
@@ -653,19 +647,19 @@ static size_t find_others(const struct rg_control *control, uint64_t inode, int 
  * is not replaced.  Its users are looked for again after it was retired: whoever maps it later
  * sees the mark and waits for the lock on the journal, which is held here.
  */
-static int replace_other_build(struct rg_control *control, uint64_t inode, int journal_file,
+static int replace_other_build(struct rg_control *control, struct found *found, int journal_file,
 			       int64_t *ids, size_t *ret_count, struct roger_err *err)
 {
 	int r;
 
-	*ret_count = find_others(control, inode, journal_file, ids);
+	*ret_count = find_others(control, found->inode, journal_file, ids);
 	if (*ret_count)
 		return ROGER_OK;
-	r = mark_retired(control, true, err);
+	r = mark_retired(control, &found->page, true, err);
 	if (r < 0)
 		return r;
-	*ret_count = find_others(control, inode, journal_file, ids);
-	return *ret_count ? mark_retired(control, false, err) : ROGER_OK;
+	*ret_count = find_others(control, found->inode, journal_file, ids);
+	return *ret_count ? mark_retired(control, &found->page, false, err) : ROGER_OK;
 }
 
 /* Map or replace it.  Needs the system's lock.  *ret_others: processes of another build at work. */
@@ -685,7 +679,7 @@ static int map_or_replace(struct rg_control *control, int journal_file, int64_t 
 	if (r == ROGER_OK)
 		r = look_at_file(control, &journal, &found, err);
 	if (r == ROGER_OK && found.kind == RG_CONTROL_OTHER_BUILD)
-		r = replace_other_build(control, found.inode, journal_file, ids, ret_others, err);
+		r = replace_other_build(control, &found, journal_file, ids, ret_others, err);
 	if (r < 0 || *ret_others)
 		return r;
 	r = put_fresh(control, journal_file, &journal, &found, err);
