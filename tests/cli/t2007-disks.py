@@ -71,6 +71,17 @@ def casefold(tap, top):
     return None
 
 
+def serve(top, folder):
+    server = subprocess.Popen([ROGER, "serve", "--workspace", folder, "--socket", f"{top}/socket"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    server.stdout.readline()
+    return server
+
+
+def end(server):
+    server.terminate()
+    server.wait(60)
+
+
 def full_btrfs(tap, top):
     """There a page of a mapped file is written to a new place, so a full disk has none for a file that is whole."""
     image, folder = f"{top}/image", f"{top}/full"
@@ -82,6 +93,10 @@ def full_btrfs(tap, top):
         return tap.skip("a full Btrfs", "no such file system can be made here")
     place = ("--workspace", folder)
     good(tap, top, "Btrfs", folder)
+    there = {"ROGER_SERVER": f"unix:{top}/socket"}
+    servers = [serve(top, folder)]
+    done = roger("status", **there)
+    tap.check(done.returncode == 0, "a server of it answers", done.stderr)
     for size in (1 << 16, 1 << 10, 1 << 10):
         with contextlib.suppress(OSError), open(f"{folder}/fill", "ab", 0) as file:
             while file.write(bytes(size)):
@@ -93,10 +108,22 @@ def full_btrfs(tap, top):
     for words in (("send", "bob", "hi", "--as", "ann"), ("receive", "--as", "bob")):
         done = roger(*words, *place)
         tap.check(done.returncode == 74 and "No space left" in done.stderr, f"{words[0]} says that it is full", f"{done.returncode}: {done.stderr}")
+    for which, server in enumerate(servers):
+        for words in (("list",), ("inbox", "--as", "bob"), ("status",), ("verify",), ("doctor",)) * 2:
+            done = roger(*words, **there)
+            tap.check(done.returncode == 0, f"{words[0]} answers through server {which} on a full Btrfs", done.stderr)
+        done = roger("send", "bob", "hi", "--as", "ann", **there)
+        tap.check(done.returncode == 74 and "No space left" in done.stderr, f"server {which} says that it is full", f"{done.returncode}: {done.stderr}")
+        if which == 0:
+            end(server)
+            servers.append(serve(top, folder))
     os.remove(f"{folder}/fill")
     os.sync()
     done = roger("receive", "--as", "bob", *place)
-    tap.check(done.returncode == 0, "once there is space, a send succeeds", done.stderr)
+    tap.check(done.returncode == 0, "once there is space, a receive succeeds", done.stderr)
+    done = roger("send", "bob", "hi", "--as", "ann", **there)
+    tap.check(done.returncode == 0, "and a send, through a server that began on the full disk", done.stderr)
+    end(servers[1])
     return subprocess.run(["umount", folder], check=False)
 
 

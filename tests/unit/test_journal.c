@@ -1327,6 +1327,9 @@ static void expect_read_only(struct rg_journal *journal, const struct opening *o
 
 	snprintf(expected, sizeof expected, "'%s' cannot be written: %s",
 		 made ? "messages.control" : NAME, strerror(opening->error));
+	if (opening->opened == READ_ONLY)
+		snprintf(expected, sizeof expected, "faulty: %s", strerror(opening->error));
+	faulty_begin(opening->call, 0, opening->opened == READ_ONLY ? 3 : 0, opening->error);
 	assert_false(rg_journal_writable(journal));
 	assert_int_equal(fcntl(rg_journal_file(journal), F_GETFL) & O_ACCMODE,
 			 opening->opened == READ_ONLY ? O_RDWR : O_RDONLY);
@@ -1336,6 +1339,11 @@ static void expect_read_only(struct rg_journal *journal, const struct opening *o
 	assert_string_equal(err.message, expected);
 	assert_false(rg_journal_try(journal, RG_LOCK_STATE));
 	assert_int_equal(settled(journal), 0);
+	/* Once there is space, it is written again. */
+	assert_int_equal(rg_journal_lock(journal, 0, 0, NULL),
+			 opening->opened == READ_ONLY ? ROGER_OK : ROGER_EIO);
+	if (rg_journal_writable(journal))
+		rg_journal_unlock(journal);
 }
 
 /* A reader does without what it may not write, or what the disk has no room for. */

@@ -143,7 +143,6 @@ int rg_journal_open(int folder, const char *name, const char *control_name, rg_j
 		    struct roger_err *err)
 {
 	struct rg_journal *journal = calloc(1, sizeof *journal);
-	bool present;
 	int r;
 
 	if (!journal)
@@ -163,11 +162,6 @@ int rg_journal_open(int folder, const char *name, const char *control_name, rg_j
 		rg_journal_close(journal);
 		return r;
 	}
-	/* If the byte cannot be locked, others wait for this handle's locks, and then take them
-	 * over. */
-	if (journal->control)
-		(void)!rg_file_lock_byte(journal->file, presence_byte(journal->owner),
-					 journal->name, &present, NULL);
 	*ret_journal = journal;
 	return ROGER_OK;
 }
@@ -215,6 +209,7 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 {
 	struct rg_file_facts folder;
 	struct rg_control *control;
+	bool present;
 	int r;
 
 	rg_control_leave_lost(journal->control);
@@ -226,11 +221,34 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 			       "the workspace was removed while open; start this program again");
 	if (r < 0)
 		return r;
+	/* If the byte cannot be locked, others wait for this handle's locks, and then take them
+	 * over. */
+	(void)!rg_file_lock_byte(journal->file, presence_byte(journal->owner), journal->name,
+				 &present, NULL);
 	rg_control_close(journal->control);
 	journal->control = control;
 	journal->looked_ns = rg_clock_monotonic_ns();
 	pay_owed(journal);
 	return ROGER_OK;
+}
+
+/* Who only reads since the disk was full writes once there is space. */
+static int need_control(struct rg_journal *journal, struct roger_err *err)
+{
+	if (journal->control)
+		return ROGER_OK;
+	if (journal->unwritable == journal->control_name && is_full(journal->why_errno))
+		return reopen_control(journal, err);
+	return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' cannot be written",
+		       journal->unwritable);
+}
+
+void rg_journal_leave_lost(struct rg_journal *journal)
+{
+	if (!rg_control_leave_lost(journal->control))
+		return;
+	journal->control = rg_control_close(journal->control);
+	journal->why_errno = ENOSPC;
 }
 
 /* Is our control file the one everybody uses?  It may have been overwritten, or have lost its
@@ -821,12 +839,10 @@ static int lock_append(struct rg_journal *journal, size_t agents, size_t counts,
 		       struct roger_err *err)
 {
 	struct rg_tail tail;
-	int r;
+	int r = need_control(journal, err);
 
-	if (!journal->control)
-		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' cannot be written",
-			       journal->unwritable);
-	r = lock_tail(journal, agents, counts, true, wait_ms, err);
+	if (r == ROGER_OK)
+		r = lock_tail(journal, agents, counts, true, wait_ms, err);
 	if (r < 0)
 		return r;
 	rg_buf_clear(&journal->out);
@@ -1222,7 +1238,7 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 		*ret_end = 0;
 		return ROGER_OK;
 	}
-	if (!journal->control)
+	if (need_control(journal, NULL) < 0)
 		return settle_read_only(journal, ret_end, err);
 	r = follow_control(journal, err);
 	if (r < 0 && rg_control_leave_lost(journal->control))
@@ -1314,11 +1330,10 @@ int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which, int64_
 	bool gone;
 
 	rg_assert(which < sizeof names / sizeof *names);
-	if (!journal->control)
-		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' cannot be written",
-			       journal->unwritable);
+	r = need_control(journal, err);
 	for (tries = 0; tries < PLACES_MAX; tries++) {
-		r = follow_control(journal, err);
+		if (r == ROGER_OK)
+			r = follow_control(journal, err);
 		if (r < 0)
 			return r;
 		page = page_of(journal);

@@ -40,6 +40,9 @@ struct rg_journal *rg_journal_close(struct rg_journal *journal);
 int rg_journal_file(const struct rg_journal *journal);
 bool rg_journal_writable(const struct rg_journal *journal);
 
+/* If the control file was lost, as on a full disk, read without one until there is space. */
+void rg_journal_leave_lost(struct rg_journal *journal);
+
 /* The mapped control file; NULL: the journal is read-only. */
 struct rg_control *rg_journal_control(struct rg_journal *journal);
 

@@ -329,6 +329,8 @@ static int file_settle(struct rg_store *base, uint64_t *ret_end, struct roger_er
 	int r;
 
 	r = rg_journal_settle(journal, ret_end, err);
+	if (!base->taken)
+		rg_journal_leave_lost(journal);
 	if (r == ROGER_OK)
 		r = check_standing(file_store_of(base), err);
 	if (r == ROGER_OK && rg_journal_control(journal))
