@@ -145,7 +145,8 @@ RG_CHECKED int rg_file_sync(int file, const char *name, struct roger_err *err);
 /* Make names in a folder durable. */
 RG_CHECKED int rg_file_sync_folder(int folder, const char *name, struct roger_err *err);
 
-/* The number of this process's pid namespace; 0: unknown. */
+/* The number of this process's pid namespace, changed by that of a time namespace of its own, in
+ * which processes have other start times; 0: unknown. */
 uint64_t rg_file_own_space(void);
 
 /*

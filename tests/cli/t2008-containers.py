@@ -173,6 +173,18 @@ def runs(one, two):
         says(f"{verb} says nothing of it that nobody knows", two, f"roger {verb}", *((77,) if verb.startswith("recover") else ()))
 
 
+def times(one):
+    """Of another time namespace a process has another start time, and may seem gone where its number is seen."""
+    inside = "unshare --time --boottime -30 --fork"
+    if one(f"{inside} true")[1]:
+        tap.result(True, "time namespaces # SKIP none can be made here")
+        return
+    one(f"({inside} /program run --as ann --run timed -- sh -c 'read x </tmp/fifo') >/tmp/run 2>&1 & mkfifo /tmp/fifo")
+    one("i=0; until roger runs timed 2>/dev/null | grep -q process || [ $i = 300 ]; do i=$((i+1)); sleep 0.1; done")
+    says("a run of another time namespace is not lost", one, "roger runs timed", like="cannot be seen from here", unlike="lost|gone")
+    says("it ends", one, "echo >/tmp/fifo; i=0; until grep -q reported /tmp/run || [ $i = 300 ]; do i=$((i+1)); sleep 0.1; done; cat /tmp/run", like="exit 0; reported")
+
+
 def leftovers(one, two):
     """What is on its way in one container is not what a killed process left."""
     space = one("stat -L -c %i /proc/self/ns/pid")[0].strip()
@@ -221,6 +233,7 @@ def main():
             same_numbers(one, two)
             claims(one, two)
             runs(one, two)
+            times(one)
             leftovers(one, two)
             locks(one, two, folder)
             if one.shell.poll() is None:

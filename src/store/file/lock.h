@@ -5,13 +5,13 @@
  * belongs to the C library):
  *
  *     bits  0-21  process id of the owner, 0: free
- *     bits 22-30  tag of the owner's pid namespace
+ *     bits 22-30  tag of the owner's rg_file_own_space()
  *     bit  31     somebody sleeps on the lower half (a futex)
  *     bits 32-63  when the owner opened its handle, in boot ticks (10 ms)
  *
  * The ticks tell the owner from a later process with the same id: the owner is
  * dead if no such process lives, or if it started after those ticks.  An owner in
- * another pid namespace cannot be seen; when the wait times out, its lock is taken over
+ * another pid or time namespace cannot be seen; when the wait times out, its lock is taken over
  * unless there is other evidence that it lives.
  */
 #ifndef RG_LOCK_H
