@@ -66,8 +66,7 @@ static size_t name_at(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Make the folders that a path lies in. */
-static int make_folders(const char *path, struct roger_err *err)
+int rg_outside_make_folders(const char *path, struct roger_err *err)
 {
 	char folder[PATH_MAX];
 	size_t i, length = name_at(path);
@@ -158,7 +157,7 @@ int rg_outside_put(const char *path, const struct roger_str *before, struct roge
 	mode_t mode = 0600;
 	int r;
 
-	r = make_folders(path, err);
+	r = rg_outside_make_folders(path, err);
 	if (r == ROGER_OK)
 		r = find_target(path, target, &mode, err);
 	if (r < 0)
@@ -207,7 +206,7 @@ int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_e
 	snprintf(folder, sizeof folder, "%.*s", (int)name_at(record), record);
 	for (;;) {
 		if (make)
-			r = make_folders(record, err);
+			r = rg_outside_make_folders(record, err);
 		if (r == ROGER_OK)
 			r = rg_file_open_folder(AT_FDCWD, folder, &lock, err);
 		if (r == ROGER_OK && lock != RG_NO_FILE)

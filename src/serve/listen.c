@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/outside.h"
 #include "host/session.h"
 
 enum { FIRST_PASSED_FD = 3, PASSED_MAX = 16, BACKLOG = 128 };
@@ -59,24 +60,22 @@ static int open_door(struct serve *serve, int fd, bool local, struct roger_err *
 
 /* -------------------------------------------------------------- unix socket -- */
 
-static int make_folder(const char *path, struct roger_err *err)
-{
-	struct stat is;
-
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return rg_fail(err, ROGER_ECREATE, errno, "make '%s'", path);
-	if (stat(path, &is) < 0 || is.st_uid != geteuid() || (is.st_mode & 077))
-		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "'%s' is not a folder that is yours alone; expected mode 0700",
-			       path);
-	return ROGER_OK;
-}
-
 int serve_own_folder(bool session, char to[4096], struct roger_err *err)
 {
+	char inside[4100];
+	struct stat is;
 	int r = rg_session_folder(session, to, err);
 
-	return r == ROGER_OK ? make_folder(to, err) : r;
+	if (r == ROGER_OK) {
+		snprintf(inside, sizeof inside, "%s/", to);
+		r = rg_outside_make_folders(inside, err);
+	}
+	if (r < 0)
+		return r;
+	if (stat(to, &is) < 0 || is.st_uid != geteuid() || (is.st_mode & 077))
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "'%s' is not a folder that is yours alone; expected mode 0700", to);
+	return ROGER_OK;
 }
 
 int serve_socket_path(const struct rg_serve_request *options, const char *workspace, char to[4200],

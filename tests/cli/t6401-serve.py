@@ -302,4 +302,14 @@ managed.terminate()
 equal("and says that it ends", hears.recv(100), b"STOPPING=1")
 equal("and ends", managed.wait(60), 0)
 check("leaving the socket to the manager", os.path.exists(FOLDER.name + "/passed"))
+
+# ------------------------------------------------------------- an empty home
+
+home = Path(FOLDER.name) / "home"
+home.mkdir()
+bare = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+server = Server(env={**bare, "HOME": str(home), "ROGER_TRUST": str(WORKSPACE.resolve())})
+equal("in an empty home it makes the folders of its socket, for this user alone",
+      [stat.S_IMODE(os.stat(home / name).st_mode) for name in (".local", ".local/state", ".local/state/roger")], [0o700] * 3)
+server.end()
 done()
