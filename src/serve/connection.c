@@ -11,6 +11,7 @@
 #include <event2/keyvalq_struct.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -230,16 +231,21 @@ void serve_connection_begin(struct serve_connection *connection, struct evhttp_r
 void serve_connections_tick(struct serve *serve)
 {
 	struct serve_connection *connection;
-	int64_t now = rg_clock_monotonic_ms();
+	int64_t now = rg_clock_monotonic_ms(), idle_ms;
+	int spare;
 
 	reap_connections(serve);
+	/* Where there are no more descriptors, who is idle gives back his, unless he just came. */
+	spare = dup(serve->wake);
+	idle_ms = spare < 0 ? SERVE_TICK_MS / 10 : SERVE_IDLE_MS;
+	close(spare);
 	for (connection = serve->connections; connection; connection = connection->next) {
 		if (connection->busy)
 			continue;
 		if (connection->refused && now - connection->seen_ms > SERVE_TICK_MS)
 			serve_hang_up(connection);
 		else if (connection->began_ms ? now - connection->began_ms > SERVE_REQUEST_MS
-					      : now - connection->seen_ms > SERVE_IDLE_MS)
+					      : now - connection->seen_ms > idle_ms)
 			serve_hang_up(connection);
 	}
 }

@@ -13,7 +13,7 @@
 #include "cli/term.h"
 
 /* After a request to end, clients have this long to read their answers. */
-enum { GOODBYE_TICKS = 2, TRIM_TICKS = 5 };
+enum { GOODBYE_TICKS = 2, TRIM_TICKS = 5, FILES_LEAST = 64 };
 
 /* ---------------------------------------------------------------- the loop -- */
 
@@ -285,15 +285,21 @@ static void close_all(struct serve *host)
 
 /* --------------------------------------------------------------- the command -- */
 
-/* Allow more descriptors, one for each connection. */
-static void raise_limit(void)
+/* Allow more descriptors, one for each connection; its threads alone need some. */
+static int raise_limit(struct roger_err *err)
 {
-	struct rlimit limit;
+	struct rlimit limit = { 0 };
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
+	return limit.rlim_cur >= FILES_LEAST
+		       ? ROGER_OK
+		       : rg_fail(err, ROGER_ECONFIG, 0,
+				 "a server needs %d open files, and may have %lld; `ulimit -n` "
+				 "allows more",
+				 FILES_LEAST, (long long)limit.rlim_cur);
 }
 
 /*
@@ -377,10 +383,11 @@ int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
 	const struct roger_empty_request none = { 0 };
 	int r;
 
-	r = roger_config(run->roger, &none, &config, err);
+	r = raise_limit(err);
+	if (r == ROGER_OK)
+		r = roger_config(run->roger, &none, &config, err);
 	if (r < 0)
 		return r;
-	raise_limit();
 	keep_small();
 	serve.options = options;
 	serve.ui = ui;

@@ -4,6 +4,8 @@
 """Clients of roger serve that do not read, do not write on, or only connect: what they cost has a
 bound, and they are ended when their time is up; whoever comes again has missed nothing.  Time is
 made to pass 60 times as fast for the server (hurry.c), so that none is waited for here."""
+import resource
+
 from lib_serve import *
 
 server = Server("--listen", "127.0.0.1:0", env={**os.environ, "LD_PRELOAD": str(Path(os.environ["ROGER_BUILD"]).resolve() / "tests/hurry.so")})
@@ -122,4 +124,24 @@ for text in (whole(said[0]), whole(said[-1])):
     rest = [i.decode() for i in re.findall(rb'"type":"roger.message".*?"id":"(msg-[^"]*)"', got)]
     equal("who comes again with its last id has missed nothing, and has nothing twice", seen + rest, stored)
 equal("it ends well", server.end(), (0, ""))
+
+# ------------------------------------------------------------- few descriptors
+
+
+def few(count):
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+
+server = Server(preexec_fn=few(20))
+status, said = server.end()
+check("with descriptors for hardly anything it does not begin, and says how many it needs", status == 78 and "needs 64 open files" in said, (status, said))
+server = Server(preexec_fn=few(64))
+idle = [server.raw() for _ in range(80)]
+last = server.local()
+last.timeout = 40
+try:
+    equal("who is idle has no descriptor that another needs", server.get("/v1/status", connection=last)[0], 200)
+except TimeoutError as error:
+    check("who is idle has no descriptor that another needs", False, error)
+server.end()
 done()
