@@ -127,6 +127,16 @@ def full_btrfs(tap, top):
     return subprocess.run(["umount", folder], check=False)
 
 
+def without_proc(tap, top):
+    """There no control file can be judged; what to do about it is said."""
+    folder = f"{top}/memory/bare"
+    os.makedirs(folder)
+    good(tap, top, "with /proc it", folder)
+    for words in ("list", "send bob hi --as ann", "status"):
+        done = subprocess.run([*APART, "sh", "-c", f"mount -t tmpfs none /proc && exec {ROGER} {words}"], capture_output=True, text=True, check=False, cwd=folder)
+        tap.check(done.returncode == 74 and "mount /proc" in done.stderr, f"without it {words} says what is needed", f"{done.returncode}: {done.stderr}")
+
+
 def refused(tap, name, folder, like, *words, **more):
     done = roger(*(words or ("init",)), folder, **more)
     tap.check(done.returncode == 78 and like in done.stderr, name, f"{done.returncode}: {done.stderr}")
@@ -214,6 +224,7 @@ def main():
             LIBC.umount2(f"{top}/memory/merged".encode(), 2)
         except OSError as error:
             tap.skip("overlay", str(error))
+        without_proc(tap, top)
         read_only(tap, f"{top}/memory")
         fuse(tap, top)
         casefold(tap, top)

@@ -1641,7 +1641,8 @@ static void open_with_one_that_fails(const struct fixture *fixture, const char *
 	if (r != (hit ? ROGER_EIO : ROGER_OK) && error != FAULTY_SHORT)
 		fail_msg("%s %ld: %d %s", call, left, r, err.message);
 	if (r < 0 && strcmp(err.message, "faulty: Input/output error") != 0)
-		assert_string_equal(err.message, "cannot read /proc/sys/kernel/random/boot_id");
+		assert_string_equal(err.message,
+				    "cannot read /proc/sys/kernel/random/boot_id: mount /proc");
 	assert_true((control != NULL) == (r == ROGER_OK));
 	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
 	rg_control_close(control);
@@ -1695,7 +1696,8 @@ static void who_cannot_tell_the_boot_replaces_nothing(void **state)
 						 NULL, NULL, &control, &err),
 				 ROGER_EIO);
 		assert_true(faulty.hit);
-		assert_string_equal(err.message, "cannot read /proc/sys/kernel/random/boot_id");
+		assert_string_equal(err.message,
+				    "cannot read /proc/sys/kernel/random/boot_id: mount /proc");
 		assert_true(is_marked(fixture));
 		faulty_begin(i < 2 ? "read_at" : "open", 0, 1, i < 2 ? errors[i] : EIO);
 		memset(boot_id, 'x', sizeof boot_id);

@@ -2410,8 +2410,9 @@ static void walk_calls(struct fixture *fixture, const struct walk *walk, const c
 		if (r != (faulty.hit ? ROGER_EIO : ROGER_OK))
 			fail_msg("%s %ld of walk %d: %d", call, left, (int)(walk - walks), r);
 		if (r < 0 && strcmp(err.message, "faulty: Input/output error") != 0)
-			assert_string_equal(err.message,
-					    "cannot read /proc/sys/kernel/random/boot_id");
+			assert_string_equal(
+				err.message,
+				"cannot read /proc/sys/kernel/random/boot_id: mount /proc");
 		faulty.left = -1;
 		assert_true(system_lock_is_free(fixture));
 		other = open_journal(fixture);

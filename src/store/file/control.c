@@ -164,8 +164,10 @@ static size_t size_of(size_t agents, size_t counts)
 static int get_boot_id(char to[RG_BOOT_ID_BYTES], struct roger_err *err)
 {
 	rg_boot_id(to);
-	return to[0] ? ROGER_OK
-		     : rg_fail(err, ROGER_EIO, 0, "cannot read /proc/sys/kernel/random/boot_id");
+	if (to[0])
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EIO, 0,
+		       "cannot read /proc/sys/kernel/random/boot_id: mount /proc");
 }
 
 static bool is_power_of_two(uint32_t n)
