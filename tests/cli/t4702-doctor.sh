@@ -295,8 +295,10 @@ for file in id messages.db send-log/dan.jsonl messages_archive/app-9.jsonl; do
 	rm -f .roger/$file && (umask 077 && mkdir .roger/$file)
 	damage "a folder as $file" place "a folder, where roger has a file; move it away" $file 0
 done
-rm .roger/message-state.json && (umask 077 && mkdir .roger/message-state.json)
+rm .roger/message-state.json && mkdir -m 755 .roger/message-state.json
 like "status says what to do with it" "$(roger status)" "message-state.json cannot be read: .* move it away"
+unlike "and nothing else" "$(roger status)" "doctor --fix"
+unlike "nor does doctor" "$(roger doctor)" "doctor --fix|expected mode"
 damage "a folder as message-state.json" state "move it away" message-state.json 0
 (umask 077 && echo >.roger/message-state.json.new-4194303)
 found "what a killed process left" note place "killed" message-state.json.new-4194303 0
