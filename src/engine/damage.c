@@ -13,7 +13,7 @@
 #include "base/sign.h"
 #include "facts/damage.h"
 
-enum { PLACES_MAX = 100 }; /* places recorded at a time */
+enum { PLACES_MAX = 1000 }; /* places recorded at a time, as many as verify tells */
 
 /* What a torn write leaves as NULs: whole sectors, or this many bytes within a line. */
 enum { SECTOR_BYTES = 512, HOLE_BYTES = 64 };
@@ -60,23 +60,28 @@ bool rg_engine_count_damages(struct rg_engine *engine)
 	return damages.count || !readable;
 }
 
-static int append_damage(struct rg_engine *engine, const struct roger_damage *damage,
-			 struct roger_err *err)
+/* Append entries, with one sync for all. */
+static int append_damages(struct rg_engine *engine, const struct roger_damage *damage, size_t count,
+			  struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct roger_damage *end = damage + count;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
-	rg_record_encode(&rg_damage_record, damage, &text);
-	rg_buf_add_char(&text, '\n');
+	for (; damage < end; damage++) {
+		rg_record_encode(&rg_damage_record, damage, &text);
+		rg_buf_add_char(&text, '\n');
+		engine->noted++;
+		engine->altered |= damage->kind == ROGER_DAMAGE_ALTERED && !damage->accepted_at_ms;
+		/* Entries that a send log loses with the line are copied again. */
+		if (engine->altered && rg_kind_has(RG_LOG_SENDS, damage->file))
+			rg_engine_carry_anew(engine);
+	}
 	if (text.failed)
 		return rg_fail_memory(err);
-	engine->noted++;
-	engine->altered |= damage->kind == ROGER_DAMAGE_ALTERED && !damage->accepted_at_ms;
-	/* Entries that a send log loses with the line are copied again. */
-	if (engine->altered && rg_kind_has(RG_LOG_SENDS, damage->file))
-		rg_engine_carry_anew(engine);
-	return rg_engine_log_add(engine, RG_LOG_DAMAGE, (struct roger_str){ "", 0 },
-				 rg_buf_str(&text), true, err);
+	return text.length ? rg_engine_log_add(engine, RG_LOG_DAMAGE, RG_STR(""), rg_buf_str(&text),
+					       true, err)
+			   : ROGER_OK;
 }
 
 /* ---------------------------------------------------------- what is there -- */
@@ -261,7 +266,7 @@ static int note_damage(struct rg_engine *engine, struct rg_arena *arena,
 			known = noted;
 	}
 	*ret_noted = known ? *known : *damage;
-	return known ? ROGER_OK : append_damage(engine, damage, err);
+	return known ? ROGER_OK : append_damages(engine, damage, 1, err);
 }
 
 /* Rebuild the index without the altered lines that were just recorded.  If this fails, the next
@@ -292,16 +297,16 @@ static bool is_news(const struct roger_damage *known, const struct roger_damage 
 static int note_places(struct rg_engine *engine, const struct rg_damages *places,
 		       struct roger_err *err)
 {
+	struct rg_damages news = { .arena = places->arena };
 	struct roger_damage_list damages;
 	size_t i;
 	int r = rg_damages_read(engine->store, places->arena, &damages, err);
 
-	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	for (i = 0; r == ROGER_OK && i < places->count; i++)
 		if (is_news(rg_damages_find(damages.items, damages.count, places->items[i].id),
 			    &places->items[i]))
-			r = append_damage(engine, &places->items[i], err);
-	return r;
+			r = rg_damages_put(&news, &places->items[i], err);
+	return r == ROGER_OK ? append_damages(engine, news.items, news.count, err) : r;
 }
 
 int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, struct roger_err *err)
@@ -732,7 +737,7 @@ int rg_engine_note_gap(struct rg_engine *engine, const struct rg_log_file *file,
 	rg_assert(line > 0);
 	if (r == ROGER_OK)
 		r = rg_engine_records_hold(engine, &held, err);
-	return r < 0 ? r : append_damage(engine, &gap, err);
+	return r < 0 ? r : append_damages(engine, &gap, 1, err);
 }
 
 static enum roger_finding_kind kind_of(const struct roger_damage *damage)
@@ -983,9 +988,8 @@ static int write_all(struct rg_engine *engine, const struct roger_damage *accept
 		list->items[i].accepted_at_ms = rg_clock_ms();
 		list->items[i].accepted_by = accepted->accepted_by;
 		list->items[i].reason = accepted->reason;
-		r = append_damage(engine, &list->items[i], err);
 	}
-	return r;
+	return r == ROGER_OK ? append_damages(engine, list->items, list->count, err) : r;
 }
 
 int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,

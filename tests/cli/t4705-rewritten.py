@@ -334,7 +334,7 @@ def recorded(line):
         return [entry["kind"] for entry in map(json.loads, file) if entry["line"] == line]
 
 
-for count, step in ((99, "status"), (99, "verify"), (110, "verify")):
+for count, step in ((99, "status"), (99, "verify"), (260, "verify")):
     begin(f"many-{count}-{step}", False)
     first = journal()[0]
     for number in range(count):
@@ -347,6 +347,8 @@ for count, step in ((99, "status"), (99, "verify"), (110, "verify")):
         file.write("".join(lines))
     remove("messages.control", "messages.checkpoint", "message-state.json")
     roger(step)
+    if step == "verify":
+        equal(f"{count + 1} lines: one verify records all", [n for n in range(3, len(lines)) if not recorded(n)], [])
     roger("verify")
     equal(f"{count + 1} lines, {step} first: the last is known to be altered", recorded(len(lines) - 1)[-1:], ["altered"])
     equal(f"{count + 1} lines, {step} first: all are recorded", [n for n in range(3, len(lines)) if not recorded(n)], [])
