@@ -66,7 +66,7 @@ static size_t name_at(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-int rg_outside_make_folders(const char *path, struct roger_err *err)
+int rg_outside_make_folders(const char *path, unsigned mode, struct roger_err *err)
 {
 	char folder[PATH_MAX];
 	size_t i, length = name_at(path);
@@ -78,7 +78,7 @@ int rg_outside_make_folders(const char *path, struct roger_err *err)
 			continue;
 		memcpy(folder, path, i);
 		folder[i] = '\0';
-		if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+		if (mkdir(folder, mode) < 0 && errno != EEXIST)
 			return fail_create(folder, "make the folder", err);
 	}
 	return ROGER_OK;
@@ -157,7 +157,7 @@ int rg_outside_put(const char *path, const struct roger_str *before, struct roge
 	mode_t mode = 0600;
 	int r;
 
-	r = rg_outside_make_folders(path, err);
+	r = rg_outside_make_folders(path, before ? 0777 : 0700, err);
 	if (r == ROGER_OK)
 		r = find_target(path, target, &mode, err);
 	if (r < 0)
@@ -206,7 +206,7 @@ int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_e
 	snprintf(folder, sizeof folder, "%.*s", (int)name_at(record), record);
 	for (;;) {
 		if (make)
-			r = rg_outside_make_folders(record, err);
+			r = rg_outside_make_folders(record, 0700, err);
 		if (r == ROGER_OK)
 			r = rg_file_open_folder(AT_FDCWD, folder, &lock, err);
 		if (r == ROGER_OK && lock != RG_NO_FILE)

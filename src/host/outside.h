@@ -24,8 +24,8 @@ RG_CHECKED int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf
 RG_CHECKED int rg_outside_put(const char *path, const struct roger_str *before,
 			      struct roger_str text, struct roger_err *err);
 
-/* Make the folders that a path lies in. */
-RG_CHECKED int rg_outside_make_folders(const char *path, struct roger_err *err);
+/* Make the folders that a path lies in, each that is missing with this mode. */
+RG_CHECKED int rg_outside_make_folders(const char *path, unsigned mode, struct roger_err *err);
 
 /* Remove a file, and up to that many of the folders it is in that are empty then. */
 RG_CHECKED int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err);

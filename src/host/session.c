@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/id.h"
+#include "host/outside.h"
 
 int rg_session_folder(bool session, char to[4096], struct roger_err *err)
 {
@@ -20,6 +21,15 @@ int rg_session_folder(bool session, char to[4096], struct roger_err *err)
 	else
 		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is absolute");
 	return ROGER_OK;
+}
+
+int rg_session_make_folder(bool session, char to[4096], struct roger_err *err)
+{
+	char inside[4100];
+	int r = rg_session_folder(session, to, err);
+
+	snprintf(inside, sizeof inside, "%s/", r == ROGER_OK ? to : "");
+	return r < 0 ? r : rg_outside_make_folders(inside, 0700, err);
 }
 
 int rg_session_socket(const char *workspace, char to[4200], struct roger_err *err)

@@ -19,6 +19,7 @@
 #include "data/json.h"
 #include "data/record.h"
 #include "host/file.h"
+#include "host/session.h"
 #include "remote/remote.h"
 
 enum {
@@ -39,27 +40,12 @@ void remote_print_own(const struct remote *remote, const char *what, char to[40]
 
 int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	const bool given = state && state[0] == '/';
-	RG_CLEANUP(rg_file_closep) int above = RG_NO_FILE;
-	char start[4096];
-	int r;
+	char path[4096];
+	int r = make ? rg_session_make_folder(false, path, err)
+		     : rg_session_folder(false, path, err);
 
-	if (!given && (!home || home[0] != '/'))
-		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is absolute");
-	r = given && make ? rg_file_make_folder(AT_FDCWD, state, NULL, err) : ROGER_OK;
-	if (r < 0)
-		return r;
-	/* A link may lead there: it is this user's own. */
-	snprintf(start, sizeof start, "%.4000s/.", given ? state : home);
-	r = rg_file_open_folder(AT_FDCWD, start, &above, err);
 	*ret_folder = RG_NO_FILE;
-	if (r == ROGER_OK && above != RG_NO_FILE)
-		r = rg_file_open_below(above, given ? "roger" : ".local/state/roger", make,
-				       ret_folder, err);
-	if (r == ROGER_OK && make && *ret_folder == RG_NO_FILE)
-		r = rg_fail(err, ROGER_ECREATE, 0, "the folder of roger's state is not there");
-	return r;
+	return r < 0 ? r : rg_file_open_folder(AT_FDCWD, path, ret_folder, err);
 }
 
 static int open_outbox(const struct remote *remote, bool make, int *ret_folder,

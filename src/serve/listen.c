@@ -11,7 +11,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "host/outside.h"
 #include "host/session.h"
 
 enum { FIRST_PASSED_FD = 3, PASSED_MAX = 16, BACKLOG = 128 };
@@ -62,14 +61,9 @@ static int open_door(struct serve *serve, int fd, bool local, struct roger_err *
 
 int serve_own_folder(bool session, char to[4096], struct roger_err *err)
 {
-	char inside[4100];
 	struct stat is;
-	int r = rg_session_folder(session, to, err);
+	int r = rg_session_make_folder(session, to, err);
 
-	if (r == ROGER_OK) {
-		snprintf(inside, sizeof inside, "%s/", to);
-		r = rg_outside_make_folders(inside, err);
-	}
 	if (r < 0)
 		return r;
 	if (stat(to, &is) < 0 || is.st_uid != geteuid() || (is.st_mode & 077))
