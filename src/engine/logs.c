@@ -599,14 +599,14 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 	RG_CLEANUP(rg_lines_deinit)
 	struct rg_lines lines = rg_lines_of(store, &rg_store_messages, from, to);
 	const struct rg_head head = rg_store_head(store);
-	struct rg_chain chain = { .unsure = true };
+	struct rg_chain chain;
 	struct rg_line line;
 	size_t count = 0;
 	bool found, own;
 	int r;
 
 	rg_assert(from <= to);
-	r = rg_chain_find(&lines.bytes, from, &chain.value, err);
+	r = rg_chain_find(&lines.bytes, from, &chain, err);
 	if (r < 0)
 		return r;
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
@@ -701,13 +701,13 @@ static void keep_mark(struct rg_engine *engine, uint64_t to)
 {
 	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
 	struct rg_store *store = engine->store;
-	uint64_t chain;
+	struct rg_chain chain;
 	char text[64];
 
 	if (!store->elsewhere || rg_chain_find(&bytes, to, &chain, NULL) < 0)
 		return;
 	snprintf(text, sizeof text, "%llu %016llx", (unsigned long long)to,
-		 (unsigned long long)chain);
+		 (unsigned long long)chain.value);
 	if (store->ops->put(store, RG_DOCUMENT_CARRIED, RG_STR(""), NULL, rg_str(text), false,
 			    NULL) == ROGER_OK)
 		atomic_store(&rg_store_shared(store)->carried, to);
@@ -721,13 +721,13 @@ static void find_mark(struct rg_engine *engine)
 	const struct rg_head head = rg_store_head(engine->store);
 	unsigned long long to, stated;
 	struct roger_str text;
-	uint64_t chain;
+	struct rg_chain chain;
 
 	if (arena && !atomic_load(&head.shared->carried) &&
 	    engine->store->ops->get(engine->store, RG_DOCUMENT_CARRIED, RG_STR(""), arena, &text,
 				    NULL) == ROGER_OK &&
 	    text.length && sscanf(text.data, "%llu %llx", &to, &stated) == 2 && to <= head.end &&
-	    rg_chain_find(&bytes, to, &chain, NULL) == ROGER_OK && chain == stated)
+	    rg_chain_find(&bytes, to, &chain, NULL) == ROGER_OK && chain.value == stated)
 		atomic_store(&head.shared->carried, to);
 }
 

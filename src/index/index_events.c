@@ -579,8 +579,7 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 			    &intake->index->altered, &decoder, err);
 	if (r < 0)
 		return r;
-	intake->chain = (struct rg_chain){ .unsure = true };
-	r = rg_chain_find(&bytes, (uint64_t)intake->offset, &intake->chain.value, err);
+	r = rg_chain_find(&bytes, (uint64_t)intake->offset, &intake->chain, err);
 	while (r == ROGER_OK && (r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK &&
 	       decoded) {
 		rg_arena_reset(intake->arena);
@@ -863,9 +862,7 @@ static int take_entries(struct intake *intake, struct roger_err *err)
 	const uint64_t number = rg_altered_file(&intake->file);
 	struct rg_line line;
 	bool found = true, altered;
-	int r = intake->offset ? rg_chain_find(&lines.bytes, (uint64_t)intake->offset,
-					       &intake->chain.value, err)
-			       : ROGER_OK;
+	int r = rg_chain_find(&lines.bytes, (uint64_t)intake->offset, &intake->chain, err);
 
 	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
 	       found) {

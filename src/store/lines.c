@@ -426,6 +426,8 @@ static int find_stated(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_
 	int r;
 
 	*ret_chain = *ret_end = 0;
+	if (!at)
+		return ROGER_OK;
 	do {
 		size = size < at ? size : at;
 		from = at - size;
@@ -452,13 +454,15 @@ static int find_stated(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_
 	return ROGER_OK;
 }
 
-int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
+int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, struct rg_chain *ret_chain,
 		  struct roger_err *err)
 {
 	uint64_t end;
-	int r = find_stated(bytes, at, ret_chain, &end, err);
+	int r;
 
-	return r < 0 || end == at ? r : rg_chain_over_lines(bytes, end, at, ret_chain, err);
+	*ret_chain = (struct rg_chain){ .unsure = true };
+	r = find_stated(bytes, at, &ret_chain->value, &end, err);
+	return r < 0 || end == at ? r : rg_chain_over_lines(bytes, end, at, &ret_chain->value, err);
 }
 
 int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, struct rg_chain *chain,

@@ -101,10 +101,6 @@ void rg_chain_add_entries(struct roger_str entries, uint64_t *chain, struct rg_b
  * added as it is and covered by the next chain. */
 void rg_chain_keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *out);
 
-/* The chain at byte `at`, from the last line before it that states one. */
-RG_CHECKED int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
-			     struct roger_err *err);
-
 /*
  * The chain while reading.  A line whose stated chain does not fit is in doubt: either another
  * program copied it (then the chain runs over the whole line) or it was damaged (then the chain
@@ -119,6 +115,10 @@ struct rg_chain {
 	bool damaged;	 /* the line that was in doubt before this one was damaged */
 	bool unsure;	 /* rg_chain_find() gave the value, which may be that of a copied line */
 };
+
+/* The chain at byte `at`, from the last line before it that states one. */
+RG_CHECKED int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, struct rg_chain *ret_chain,
+			     struct roger_err *err);
 
 /* Read one line.  *ret_own: its chain fits, so roger wrote it. */
 RG_CHECKED int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line,

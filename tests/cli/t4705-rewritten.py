@@ -309,7 +309,11 @@ for copied in ([0], [1], [0, 1]):
             lines = file.read().splitlines(True)
         with open(name, "a", encoding="utf-8") as file:
             file.write("".join(lines[number] for number in copied))
-    roger("send", "--as", "ann", "bob", "--issue", "app", "behind")
+    for text in ("behind", "behind that"):
+        for view in (("log", "sends"), ("log", "activity")):
+            roger(*view)
+        roger("send", "--as", "ann", "bob", "--issue", "app", text)
+    equal(f"copies {copied} in other logs: nothing is seen twice", len(answer("log", "sends")["attempts"]), 5)
     found = answer("verify")
     equal(f"copies {copied} in other logs: none is out of place", [f["kind"] for f in found["findings"]], ["foreign"] * 2 * len(copied))
     equal(f"copies {copied} in other logs: nothing is damaged", (roger("verify").returncode, roger("doctor").returncode), (0, 0))
