@@ -294,7 +294,8 @@ void rg_ended_message(const struct rg_ended *ended, enum rg_verdict_of_end verdi
 	case RG_END_MESSAGE:
 		break;
 	case RG_END_SILENT:
-		rg_buf_printf(out, "Run %.*s is done and printed nothing: ", RG_STR_ARGS(run_id));
+		rg_buf_printf(out, "Run %.*s is done and printed nothing%s: ", RG_STR_ARGS(run_id),
+			      words->bytes ? " to read" : "");
 		rg_ended_describe(ended, out);
 		rg_buf_add_char(out, '.');
 		break;

@@ -84,6 +84,7 @@ ends() { # RUN EXIT STATUS TOLD COMMAND...
 done=done_but_not_forwarded
 ends e0-words 0 $done "result: it is done" echo it is done
 ends e0-silent 0 $done "result: Run e0-silent is done and printed nothing: exit 0." true
+ends e0-zeros 0 $done "result: Run e0-zeros is done and printed nothing to read: exit 0." head -c 70000 /dev/zero
 ends e1-words 1 $done "result: [exit 1]
 half of it" sh -c 'echo half of it; exit 1'
 ends e1-silent 1 blocked "context: Run e1-silent ended without a result: exit 1. It ran TIME: sh -c 'echo why >&2; exit 1'

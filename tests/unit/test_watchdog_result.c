@@ -94,10 +94,10 @@ static void says(const struct rg_ended *ended, enum rg_verdict_of_end verdict, c
 	struct rg_buf message;
 
 	rg_buf_init(&message, SIZE_MAX);
-	rg_ended_message(
-		ended, verdict, RG_STR("r1"),
-		&(struct rg_last_words){ .output = rg_str(words), .cut = cut, .bytes = 5000 },
-		&message);
+	rg_ended_message(ended, verdict, RG_STR("r1"),
+			 &(struct rg_last_words){
+				 .output = rg_str(words), .cut = cut, .bytes = cut ? 5000 : 0 },
+			 &message);
 	rg_buf_add_char(&message, '\0');
 	assert_string_equal(message.data, text);
 	rg_buf_deinit(&message);
@@ -118,6 +118,7 @@ static void what_the_owner_reads(void **state)
 	says(&well, RG_END_WORDS, "fine", false, "fine");
 	says(&well, RG_END_WORDS, "fine", true, "[exit 0; this is part of 5000 bytes]\nfine");
 	says(&well, RG_END_SILENT, "", false, "Run r1 is done and printed nothing: exit 0.");
+	says(&well, RG_END_SILENT, "", true, "Run r1 is done and printed nothing to read: exit 0.");
 	says(&three, RG_END_WORDS, "oops", false, "[exit 3]\noops");
 	says(&three, RG_END_FAILED, "", false, "Run r1 ended without a result: exit 3.");
 	says(&killed, RG_END_FAILED, "half", false,
