@@ -558,6 +558,7 @@ int rg_run_extend(struct rg_run_edit *edit, int64_t by_ms, struct roger_err *err
 int rg_run_settle_failure(struct rg_run_edit *edit, bool stranded, struct roger_str by,
 			  struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = SIZE_MAX };
 	struct rg_receipts *receipts = edit->receipts;
 	struct roger_run *run = edit->run, judged = *run;
 
@@ -565,12 +566,12 @@ int rg_run_settle_failure(struct rg_run_edit *edit, bool stranded, struct roger_
 	judged.outcome = (int)rg_run_outcome(run, receipts);
 	if (receipts->settled)
 		return ROGER_OK;
+	rg_run_print_words(&judged, edit->now_ms, &words);
 	if (!rg_run_wants_settling(&judged) &&
 	    !(stranded && judged.status == ROGER_RUN_NOT_FORWARDED))
 		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "run '%.*s' is %s and %s: there is nothing to dismiss",
-			       RG_STR_ARGS(run->run), rg_run_status_names[judged.status],
-			       judged.outcome ? rg_run_outcome_names[judged.outcome] : "open");
+			       "run '%.*s' is %.*s: there is nothing to dismiss",
+			       RG_STR_ARGS(run->run), RG_STR_ARGS(rg_buf_str(&words)));
 	run->settled_at = rg_run_instant(run_now(edit), edit->arena);
 	run->settled_by = by;
 	receipts->settled = edit->changed = true;
