@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -288,6 +289,15 @@ int rg_file_close_to_others(int folder, const char *name, struct roger_err *err)
 				      AT_SYMLINK_NOFOLLOW) < 0)
 		return rg_fail(err, ROGER_EIO, errno, "change the mode of '%s'", name);
 	return r;
+}
+
+bool rg_file_is_tight(int file)
+{
+	enum { TIGHT_BYTES = 16 << 20 };
+	struct statfs disk;
+
+	return fstatfs(file, &disk) == 0 &&
+	       (uint64_t)disk.f_bavail * (uint64_t)disk.f_bsize < TIGHT_BYTES;
 }
 
 static int seek_file(int file, int from, const char *name, uint64_t *ret_offset,

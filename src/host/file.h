@@ -82,6 +82,9 @@ enum rg_file_kind rg_file_kind(int folder, const char *name);
 /* Make a file 0600, or a folder 0700; never through a symbolic link. */
 RG_CHECKED int rg_file_close_to_others(int folder, const char *name, struct roger_err *err);
 
+/* Is the disk of an open file almost full? */
+bool rg_file_is_tight(int file);
+
 /* The length of an open file, by seeking to its end; cheaper than rg_file_facts(). */
 RG_CHECKED int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err);
 

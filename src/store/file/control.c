@@ -357,14 +357,14 @@ static void drop_map(struct rg_control *control)
 	control->page = NULL;
 }
 
-/* Where pages are copied on write, a full disk raises SIGBUS for a file that is whole.  So what is
- * there is written to the map; where that is lost, a write to the file says why. */
+/* Where pages are copied on write, a full disk raises SIGBUS for a file that is whole.  So a byte
+ * that never changes is written to the map; where that is lost, a write to the file says why. */
 static int check_space(struct rg_control *control, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	int r;
 
-	atomic_fetch_or(&control->page->retired, 0);
+	*(volatile char *)control->page->magic = (char)control->head[0];
 	if (!atomic_load(&control->lost))
 		return ROGER_OK;
 	r = rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, err);
@@ -773,7 +773,7 @@ int rg_control_open(int folder, const char *name, int journal_file, rg_witness_s
 	r = map_valid(control, journal_file, &mapped, err);
 	if (r == ROGER_OK && !mapped)
 		r = replace_invalid(control, journal_file, until_ns ? until_ns : &alone_ns, err);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && rg_file_is_tight(journal_file))
 		r = check_space(control, err);
 	if (r < 0) {
 		rg_control_close(control);
