@@ -61,27 +61,28 @@ bool rg_engine_count_damages(struct rg_engine *engine)
 }
 
 /* Append entries, with one sync for all. */
-static int append_damages(struct rg_engine *engine, const struct roger_damage *damage, size_t count,
-			  struct roger_err *err)
+static int append_damages(struct rg_engine *engine, const struct roger_damage *damages,
+			  size_t count, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	const struct roger_damage *end = damage + count;
+	size_t i;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
-	for (; damage < end; damage++) {
-		rg_record_encode(&rg_damage_record, damage, &text);
+	if (!count)
+		return ROGER_OK;
+	for (i = 0; i < count; i++) {
+		rg_record_encode(&rg_damage_record, &damages[i], &text);
 		rg_buf_add_char(&text, '\n');
-		engine->noted++;
-		engine->altered |= damage->kind == ROGER_DAMAGE_ALTERED && !damage->accepted_at_ms;
+		engine->altered |=
+			damages[i].kind == ROGER_DAMAGE_ALTERED && !damages[i].accepted_at_ms;
 		/* Entries that a send log loses with the line are copied again. */
-		if (engine->altered && rg_kind_has(RG_LOG_SENDS, damage->file))
+		if (engine->altered && rg_kind_has(RG_LOG_SENDS, damages[i].file))
 			rg_engine_carry_anew(engine);
 	}
 	if (text.failed)
 		return rg_fail_memory(err);
-	return text.length ? rg_engine_log_add(engine, RG_LOG_DAMAGE, RG_STR(""), rg_buf_str(&text),
-					       true, err)
-			   : ROGER_OK;
+	engine->noted += count;
+	return rg_engine_log_add(engine, RG_LOG_DAMAGE, RG_STR(""), rg_buf_str(&text), true, err);
 }
 
 /* ---------------------------------------------------------- what is there -- */
