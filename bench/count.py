@@ -36,14 +36,22 @@ COMMANDS = {
     "roger-hook-turn": ["hook", "claude", "prompt"],
     "roger-inbox-far": ["--as", "taker", "inbox", "--limit", "10"],
     "roger-status": ["status"],
+    # It counts no message.
+    "roger-stats": ["report", "stats"],
 }
-# What Claude Code writes to a hook at each turn, and what a workspace has seen before: that session, or 100 messages
+# What Claude Code writes to a hook at each turn, and what a workspace has seen before: that session, or messages
 # after those of the taker.
 TURN = '{"session_id":"s-1","transcript_path":"/t","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"go on"}'
+def messages(count):
+    """A batch of them, 100 in each issue."""
+    return ["send", "--batch", "--quiet", "--new"], "".join(
+        '{"from":"lead","to":"other","issue":"i%d","content":"%s"}\n' % (number // 100, "x" * 125) for number in range(count))
+
+
 BEFORE = {
     "roger-hook-turn": (COMMANDS["roger-hook-turn"], TURN),
-    "roger-inbox-far": (["send", "--batch", "--quiet", "--new"],
-                        ('{"from":"lead","to":"other","content":"%s"}\n' % ("x" * 125)) * 100),
+    "roger-inbox-far": messages(100),
+    "roger-stats": messages(1000),
 }
 # A hook looks at all processes above it: here there is one.
 ALONE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
