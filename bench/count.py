@@ -39,15 +39,17 @@ COMMANDS = {
     # It counts no message.
     "roger-stats": ["report", "stats"],
 }
-# What Claude Code writes to a hook at each turn, and what a workspace has seen before: that session, or messages
-# after those of the taker.
-TURN = '{"session_id":"s-1","transcript_path":"/t","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"go on"}'
+
+
 def messages(count):
     """A batch of them, 100 in each issue."""
     return ["send", "--batch", "--quiet", "--new"], "".join(
         '{"from":"lead","to":"other","issue":"i%d","content":"%s"}\n' % (number // 100, "x" * 125) for number in range(count))
 
 
+# What Claude Code writes to a hook at each turn, and what a workspace has seen before: that session, or messages
+# after those of the taker.
+TURN = '{"session_id":"s-1","transcript_path":"/t","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"go on"}'
 BEFORE = {
     "roger-hook-turn": (COMMANDS["roger-hook-turn"], TURN),
     "roger-inbox-far": messages(100),

@@ -58,7 +58,7 @@ static int print_page(struct cli_run *run, struct printed *printed, struct roger
 	printed->count += (int64_t)reply.messages.count;
 	if (!rg_arena_copy(run->arena, reply.next, &request->after))
 		return rg_fail_memory(err);
-	return keep_rest(run, &reply, &printed->rest, err);
+	return run->form == CLI_JSON ? keep_rest(run, &reply, &printed->rest, err) : ROGER_OK;
 }
 
 static void print_end(const struct cli_run *run, const struct printed *printed)

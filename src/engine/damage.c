@@ -915,8 +915,8 @@ void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 		atomic_store(&shared->rewrites, count);
 }
 
-/* Collect recorded damage that is not accepted; where there is none, what verify finds in the
- * journal of that name. */
+/* Collect recorded damage that is not accepted yet.  If there is none at this place, collect what
+ * verify finds in the journal of that name. */
 static int gather_damage(struct rg_engine *engine, const struct roger_damage *accepted,
 			 struct rg_arena *arena, struct rg_damages *list, struct roger_err *err)
 {
@@ -985,12 +985,14 @@ static int write_all(struct rg_engine *engine, const struct roger_damage *accept
 	size_t i;
 	int r = rg_engine_records_hold(engine, &held, err);
 
-	for (i = 0; i < list->count && r == ROGER_OK; i++) {
+	if (r < 0)
+		return r;
+	for (i = 0; i < list->count; i++) {
 		list->items[i].accepted_at_ms = rg_clock_ms();
 		list->items[i].accepted_by = accepted->accepted_by;
 		list->items[i].reason = accepted->reason;
 	}
-	return r == ROGER_OK ? append_damages(engine, list->items, list->count, err) : r;
+	return append_damages(engine, list->items, list->count, err);
 }
 
 int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,

@@ -566,12 +566,13 @@ int rg_run_settle_failure(struct rg_run_edit *edit, bool stranded, struct roger_
 	judged.outcome = (int)rg_run_outcome(run, receipts);
 	if (receipts->settled)
 		return ROGER_OK;
-	rg_run_print_words(&judged, edit->now_ms, &words);
 	if (!rg_run_wants_settling(&judged) &&
-	    !(stranded && judged.status == ROGER_RUN_NOT_FORWARDED))
+	    !(stranded && judged.status == ROGER_RUN_NOT_FORWARDED)) {
+		rg_run_print_words(&judged, edit->now_ms, &words);
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' is %.*s: there is nothing to dismiss",
 			       RG_STR_ARGS(run->run), RG_STR_ARGS(rg_buf_str(&words)));
+	}
 	run->settled_at = rg_run_instant(run_now(edit), edit->arena);
 	run->settled_by = by;
 	receipts->settled = edit->changed = true;

@@ -19,7 +19,8 @@
 
 /* What a SELECT says as its index does, so that SQLite uses that index. */
 #define RG_ROW_IS_COUNTED "flags >= 4096"
-_Static_assert(RG_ROW_COUNTED == 4096, "as the SELECTs say");
+#define RG_ROW_IS_UNSENT "outcome > 1"
+_Static_assert(RG_ROW_COUNTED == 4096 && ROGER_DELIVERED == 1, "as the SELECTs say");
 
 enum rg_statement {
 #define RG_STATEMENT(name, sql) RG_SQL_##name,

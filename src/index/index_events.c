@@ -41,7 +41,7 @@ static const char tables[] =
 	"CREATE INDEX event_log ON event(log) WHERE log <> 0;"
 	"CREATE INDEX event_at ON event(log, at) WHERE log <> 0;"
 	"CREATE INDEX event_counted ON event(at) WHERE " RG_ROW_IS_COUNTED ";"
-	"CREATE INDEX event_unsent ON event(outcome, at) WHERE log = 3 AND outcome > 1;"
+	"CREATE INDEX event_unsent ON event(outcome, at) WHERE log = 3 AND " RG_ROW_IS_UNSENT ";"
 	"CREATE INDEX event_file ON event(file) WHERE log = 3;"
 	"CREATE INDEX event_task ON event(log, task, at) WHERE task IS NOT NULL;"
 	"CREATE INDEX event_actor ON event(log, actor) WHERE log <> 0;"

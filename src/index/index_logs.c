@@ -145,9 +145,8 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 	rg_buf_add_text(&question->sql, query->message_count ? ")" : "");
 	if (query->outcome)
 		rg_question_number(question, " AND e.outcome = ?", query->outcome);
-	/* Written as in the index event_unsent, so that SQLite uses that. */
 	if (query->outcome > ROGER_DELIVERED)
-		rg_buf_add_text(&question->sql, " AND e.outcome > 1");
+		rg_buf_add_text(&question->sql, " AND e." RG_ROW_IS_UNSENT);
 	if (query->last)
 		add_last(question, query);
 	if (query->counted)

@@ -13,7 +13,9 @@
 #include "cli/term.h"
 
 /* After a request to end, clients have this long to read their answers. */
-enum { GOODBYE_TICKS = 2, TRIM_TICKS = 5, FILES_LEAST = 64 };
+enum { GOODBYE_TICKS = 2, TRIM_TICKS = 5 };
+
+enum { FILES_LEAST = 64 }; /* open files that a server needs */
 
 /* ---------------------------------------------------------------- the loop -- */
 
