@@ -56,9 +56,9 @@ static int check_mode(const struct checking *checking, const struct place *place
 	struct rg_file_facts after;
 	bool fixed;
 
-	/* A folder in the place of a file is to go.  A repository may have set the mode of the
-	 * next two.  Other programs write into triggers/, and files taken from there keep their
-	 * mode, in a closed folder. */
+	/* A folder in the place of a file must be moved away.  A repository may have set the mode
+	 * of the next two.  Other programs write into triggers/, and files taken from there keep
+	 * their mode, in a closed folder. */
 	if ((facts->open_to_owner && !facts->open_to_others) ||
 	    (facts->kind == RG_FILE_FOLDER && rg_str_find_part(place->shown, RG_STR(".json"))) ||
 	    rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore") ||

@@ -235,7 +235,7 @@ void serve_connections_tick(struct serve *serve)
 	int spare;
 
 	reap_connections(serve);
-	/* Where there are no more descriptors, who is idle gives back his, unless he just came. */
+	/* If no descriptors are left, close idle connections, except those that have just come. */
 	spare = dup(serve->wake);
 	idle_ms = spare < 0 ? SERVE_TICK_MS / 10 : SERVE_IDLE_MS;
 	close(spare);

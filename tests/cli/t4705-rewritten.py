@@ -299,7 +299,7 @@ for looks in (True, False):
     equal("nor is any of them", (roger("doctor").returncode, [f["kind"] for f in answer("verify")["findings"]]), (0, ["foreign"] * 2))
     end()
 
-# In any other log, too: roger continues behind what was copied there.
+# In any other log, too: roger appends after what was copied there.
 for copied in ([0], [1], [0, 1]):
     begin(f"copies-in-logs-{len(copied)}-{copied[0]}", False)
     roger("send", "--as", "ann", "bob", "--issue", "app", "third")
@@ -309,7 +309,7 @@ for copied in ([0], [1], [0, 1]):
             lines = file.read().splitlines(True)
         with open(name, "a", encoding="utf-8") as file:
             file.write("".join(lines[number] for number in copied))
-    for text in ("behind", "behind that"):
+    for text in ("after", "after that"):
         for view in (("log", "sends"), ("log", "activity")):
             roger(*view)
         roger("send", "--as", "ann", "bob", "--issue", "app", text)

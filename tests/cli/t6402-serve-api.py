@@ -71,7 +71,7 @@ equal("a reply is that of --json", ours, theirs)
 ours, theirs = server.get("/v1/list?from=bbo")[2], json.loads(roger("list", "--from", "bbo", "--json", status=1).stdout)
 check("also that of nothing, with a note", ours == theirs and "did you mean 'bob'?" in ours["notes"][0], (ours, theirs))
 keyless = server.post("/v1/send", {"from": "ann", "to": ["bob"], "content": "x", "key": ""})
-equal("an empty key is none, so it is refused, as by the command", (keyless[0], keyless[2]["detail"]), (400, "key: expected a key, found ''"))
+equal("an empty key is refused, as it is on the command line", (keyless[0], keyless[2]["detail"]), (400, "key: expected a key, found ''"))
 whole = server.get("/v1/list?json=" + urllib.parse.quote(json.dumps({"from": "bbo"})))[2]
 equal("a query may be the whole request as JSON", whole, theirs)
 equal("alone", server.get("/v1/list?json=%7B%7D&issue=app")[0], 400)
@@ -284,7 +284,7 @@ for i, one in enumerate(hung):
     one.close()
     server.post("/v1/send", {"from": "writer", "to": f"hung-{i}", "content": f"for {i}", "new": True})
 left = [[m["content"] for m in server.post("/v1/receive", {"agent": f"hung-{i}"})[2]["messages"]] for i in range(9)]
-equal("nor takes mail that comes at once", left, [[f"for {i}"] for i in range(9)])
+equal("and does not take mail that comes at once", left, [[f"for {i}"] for i in range(9)])
 equal("and takes no mail that comes later", [m["content"] for m in server.post("/v1/receive", {"agent": "gone"})[2]["messages"]], ["later"])
 
 # --------------------------------------------- events, of an index that was made anew

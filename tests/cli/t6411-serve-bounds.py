@@ -134,14 +134,14 @@ def few(count):
 
 server = Server(preexec_fn=few(20))
 status, said = server.end()
-check("with descriptors for hardly anything it does not begin, and says how many it needs", status == 78 and "needs 64 open files" in said, (status, said))
+check("with too few descriptors it does not start, and says how many it needs", status == 78 and "needs 64 open files" in said, (status, said))
 server = Server(preexec_fn=few(64))
 idle = [server.raw() for _ in range(80)]
 last = server.local()
 last.timeout = 40
 try:
-    equal("who is idle has no descriptor that another needs", server.get("/v1/status", connection=last)[0], 200)
+    equal("an idle connection is closed if another one needs its descriptor", server.get("/v1/status", connection=last)[0], 200)
 except TimeoutError as error:
-    check("who is idle has no descriptor that another needs", False, error)
+    check("an idle connection is closed if another one needs its descriptor", False, error)
 server.end()
 done()

@@ -151,7 +151,7 @@ static int take_or_wait(struct roger *roger, const struct roger_inbox_request *r
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK) {
-		/* Who has hung up meanwhile takes nothing. */
+		/* A client that has hung up takes nothing. */
 		if (request->wait_ms && roger->tell &&
 		    !roger->tell(roger->tell_context, "wait", 0, 0))
 			return count_unread(roger, request, &reply->unread, err);

@@ -641,7 +641,7 @@ static void look_at_engine(struct rg_causes *causes)
 	struct roger_concern concern = { .count = 1 };
 	const char *trouble = rg_engine_trouble(causes->roger->engine);
 
-	/* What lies in the place of a file is not moved away by doctor. */
+	/* doctor does not move away what is in the place of a file. */
 	if (rg_engine_can_write(causes->roger->engine) && !strstr(trouble, "move it away"))
 		concern.next = RG_STR("roger doctor --fix");
 	if (*trouble)

@@ -208,7 +208,7 @@ static bool look_in_notes(struct rg_telling *telling, enum rg_note_kind kind,
 		.until_ms = until_ms + LATE_MS,
 		.limit = NOTES_MAX,
 	};
-	/* Such a look reads many notes, and there is one for each event. */
+	/* Each event has many notes read, so their memory is freed again. */
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_reading reading = telling->reading;
 	struct rg_log_entries found;

@@ -232,7 +232,7 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* Who only reads since the disk was full writes once there is space. */
+/* A handle that only reads because the disk was full writes again once there is space. */
 static int need_control(struct rg_journal *journal, struct roger_err *err)
 {
 	if (journal->control)
