@@ -317,12 +317,13 @@ static int decode_list(const struct roger_field *field, enum form form,
 	return ROGER_OK;
 }
 
-/* In an answer, "" may be the word of an enum for "not given". */
+/* In an answer, "" may be the word of an enum for "not given", where that may be missing. */
 static int enum_of(const struct roger_field *field, enum form form, const struct rg_value *value)
 {
 	if (rg_json_kind(value) != RG_JSON_STRING)
 		return -1;
-	if (form == OF_ANSWER && !rg_json_str(value).length && !*field->names[0])
+	if (form == OF_ANSWER && !(field->flags & ROGER_REQUIRED) && !rg_json_str(value).length &&
+	    !*field->names[0])
 		return 0;
 	return rg_enum_find(field->names, rg_json_str(value));
 }
