@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "store/lines.h"
+#include "store/chain.h"
 #include "facts/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -41,6 +41,7 @@ MORE_TESTS = {
     "src/store/file/lock.c": ["tests/cli/t4101-mail.sh", "tests/cli/t4104-claims.sh"],
     "src/store/file/control.c": ["test_journal", "test_lock", "tests/cli/t4101-mail.sh"],
     "src/store/lines.c": ["test_journal", "test_log", "tests/crash/t2003-torn.py"],
+    "src/store/chain.c": ["test_journal", "test_log", "tests/crash/t2003-torn.py"],
     "src/store/file/log.c": ["tests/cli/t4501-activity.sh"],
     "src/index/": ["test_index_check", "test_progress", "test_histories", "test_verbs", "test_index"],
     "src/index/index_events.c": ["tests/cli/t4612-trace.sh", "tests/cli/t4613-one-history.py"],

@@ -10,7 +10,7 @@
 #include "store/chain_check.h"
 #include "store/damages.h"
 #include "store/later.h"
-#include "store/lines.h"
+#include "store/chain.h"
 #include "store/tally.h"
 
 /* A line to write. */

@@ -17,6 +17,7 @@
 #include "facts/person.h"
 #include "facts/sendlog.h"
 #include "facts/sentence.h"
+#include "store/chain.h"
 #include "store/decoder.h"
 
 enum { WAIT_MS = 120000 };

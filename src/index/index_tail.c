@@ -13,7 +13,7 @@
 
 #include "base/id.h"
 #include "facts/message.h"
-#include "store/lines.h"
+#include "store/chain.h"
 #include "store/tally.h"
 
 /*

@@ -11,7 +11,7 @@
 #define RG_CHAIN_CHECK_H
 
 #include "base/table.h"
-#include "store/lines.h"
+#include "store/chain.h"
 
 /* A line in doubt. */
 struct rg_chain_doubt {

@@ -1,6 +1,6 @@
 #include "store/later.h"
 
-#include "store/lines.h"
+#include "store/chain.h"
 
 static int read_place(struct rg_store *store, struct rg_place place, struct rg_arena *arena,
 		      struct roger_str *ret_line, struct roger_err *err)

@@ -17,7 +17,7 @@
 
 #include "base/id.h"
 #include "store/file/journal.h"
-#include "store/lines.h"
+#include "store/chain.h"
 #include "store/store.h"
 
 #define NAME "messages.jsonl"

@@ -1,5 +1,5 @@
 /*
- * What store/lines.h promises: lines come out whole whatever their length and
+ * What store/lines.h and store/chain.h promise: lines come out whole whatever their length and
  * wherever the reads fall, an unfinished one does not come, one beyond the
  * bound comes without its text; the chain fits what was written and nothing
  * else, and finds its way again behind a line that does not fit.
@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-#include "store/lines.h"
+#include "store/chain.h"
 
 static int file_of(const char *bytes, size_t length)
 {

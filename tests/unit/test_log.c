@@ -7,7 +7,7 @@
 #include "folder.h"
 
 #include "host/file.h"
-#include "store/lines.h"
+#include "store/chain.h"
 #include "store/file/log.h"
 
 #define NAME "x.jsonl"

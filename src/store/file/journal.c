@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "host/file.h"
 #include "data/json.h"
-#include "store/lines.h"
+#include "store/chain.h"
 
 /* The append lock is released between pieces of a long adoption. */
 enum { ADOPT_BYTES_MAX = 4 << 20 };

@@ -10,7 +10,7 @@
 #define RG_LOG_H
 
 #include "host/workspace.h"
-#include "store/lines.h"
+#include "store/chain.h"
 
 /* A file that was appended to, kept open for the next append.  Starts with file = RG_NO_FILE. */
 struct rg_open_log {

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "host/process.h"
-#include "store/lines.h"
+#include "store/chain.h"
 
 enum {
 	BEAT_MS = 500,

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "store/lines.h"
+#include "store/chain.h"
 
 struct rg_kept_agent {
 	struct rg_kept_agent *next;
