@@ -7,8 +7,9 @@
  * of the archive's end is searched for ids that are there already. */
 enum { LOOK_BACK_BYTES = 4 << 20 };
 
-/* The handle remembers up to this many lines, so that the next look reads only new ones. */
-enum { SEEN_MAX = 1 << 17 };
+/* The handle remembers up to this many lines, so that the next look reads only new ones; twice what
+ * is looked back at, and at most 1 MiB for each handle of a server. */
+enum { SEEN_MAX = 1 << 15 };
 
 /* Where the last line with this start is. */
 struct seen_line {
