@@ -584,10 +584,10 @@ static int decode_named(const struct roger_field *field, struct reading *reading
 	return decode_field(field, reading->form, value, reading->record, reading->arena, err);
 }
 
-static int decode_members(struct reading *reading, const struct rg_level *level,
-			  const struct rg_value *object, struct rg_buf *unknown,
-			  struct roger_err *err)
+static int decode_level(struct reading *reading, const struct rg_level *level,
+			const struct rg_value *object, struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf unknown = { .maximum = SIZE_MAX };
 	const struct roger_field *field, *next = level->fields;
 	const struct rg_value *value = NULL;
 	struct rg_level inner;
@@ -598,7 +598,7 @@ static int decode_members(struct reading *reading, const struct rg_level *level,
 	while (rg_json_next(object, &i, &key, &value)) {
 		field = find_field(level, next, key);
 		if (!field) {
-			r = take_unknown(reading, level, unknown, key, value, err);
+			r = take_unknown(reading, level, &unknown, key, value, err);
 		} else if (rg_level_inner(level, field, &name, &inner)) {
 			r = decode_inner(reading, &inner, value, err);
 			next = field + inner.count;
@@ -614,18 +614,10 @@ static int decode_members(struct reading *reading, const struct rg_level *level,
 		if (r < 0)
 			return r;
 	}
-	if (unknown->length && !rg_arena_copy(reading->arena, rg_buf_str(unknown),
-					      rg_field_at(level->keeper, reading->record)))
+	if (unknown.length && !rg_arena_copy(reading->arena, rg_buf_str(&unknown),
+					     rg_field_at(level->keeper, reading->record)))
 		return rg_fail_memory(err);
 	return ROGER_OK;
-}
-
-static int decode_level(struct reading *reading, const struct rg_level *level,
-			const struct rg_value *object, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf unknown = { .maximum = SIZE_MAX };
-
-	return decode_members(reading, level, object, &unknown, err);
 }
 
 static int decode_record(const struct roger_record *type, enum form form,

@@ -104,7 +104,7 @@ void serve_head_judge(struct serve_connection *connection)
 	rg_buf_init(&connection->head, SERVE_HEAD_KEPT_MAX);
 }
 
-void serve_head_refuse(struct evhttp_request *request, int status, const char *reason)
+void serve_head_refuse(struct evhttp_request *request, int status)
 {
 	struct serve_connection *connection = request->cb_arg;
 	struct evbuffer *body = evhttp_request_get_output_buffer(request);
@@ -113,8 +113,8 @@ void serve_head_refuse(struct evhttp_request *request, int status, const char *r
 	struct evkeyval *header;
 
 	evhttp_remove_header(evhttp_request_get_output_headers(request), "Connection");
-	rg_buf_printf(&text, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Length: %zu\r\n",
-		      status, reason, evbuffer_get_length(body));
+	rg_buf_printf(&text, "HTTP/1.1 %d \r\nConnection: close\r\nContent-Length: %zu\r\n", status,
+		      evbuffer_get_length(body));
 	TAILQ_FOREACH(header, evhttp_request_get_output_headers(request), next)
 	rg_buf_printf(&text, "%s: %s\r\n", header->key, header->value);
 	rg_buf_add_text(&text, "\r\n");

@@ -33,38 +33,6 @@ const char *serve_header(struct evhttp_request *request, const char *name)
 	return evhttp_find_header(evhttp_request_get_input_headers(request), name);
 }
 
-static const char *reason_of(int status)
-{
-	static const struct {
-		int status;
-		const char *words;
-	} reasons[] = {
-		{ 200, "OK" },
-		{ 204, "No Content" },
-		{ 304, "Not Modified" },
-		{ 400, "Bad Request" },
-		{ 401, "Unauthorized" },
-		{ 403, "Forbidden" },
-		{ 404, "Not Found" },
-		{ 405, "Method Not Allowed" },
-		{ 409, "Conflict" },
-		{ 412, "Precondition Failed" },
-		{ 413, "Content Too Large" },
-		{ 415, "Unsupported Media Type" },
-		{ 422, "Unprocessable Content" },
-		{ 431, "Request Header Fields Too Large" },
-		{ 501, "Not Implemented" },
-		{ 503, "Service Unavailable" },
-		{ 507, "Insufficient Storage" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof reasons / sizeof *reasons; i++)
-		if (reasons[i].status == status)
-			return reasons[i].words;
-	return "Internal Server Error";
-}
-
 bool serve_is_look(struct evhttp_request *request)
 {
 	return evhttp_request_get_command(request) & (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
@@ -82,7 +50,8 @@ void serve_reply(struct evhttp_request *request, int status)
 		serve_set_header(request, "Content-Length", length);
 		evbuffer_drain(body, size);
 	}
-	evhttp_send_reply(request, status, reason_of(status), NULL);
+	/* evhttp knows the words of a status. */
+	evhttp_send_reply(request, status, NULL, NULL);
 }
 
 void serve_send(struct evhttp_request *request, struct serve_answer *answer)
@@ -114,7 +83,7 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 	if (evhttp_request_get_connection(request))
 		serve_reply(request, answer->status);
 	else
-		serve_head_refuse(request, answer->status, reason_of(answer->status));
+		serve_head_refuse(request, answer->status);
 	rg_buf_deinit(&answer->body);
 }
 

@@ -447,7 +447,7 @@ bool serve_is_elsewhere(const struct serve *serve);
 
 /* head.c: a whole head is there, or it or the chunks are too long: let a body come, or refuse. */
 void serve_head_judge(struct serve_connection *connection);
-void serve_head_refuse(struct evhttp_request *request, int status, const char *reason);
+void serve_head_refuse(struct evhttp_request *request, int status);
 /* route.c: check a request that is only a head; it is answered if it is refused. */
 void serve_admit(struct serve_connection *connection, struct evhttp_request *request);
 void serve_refuse_length(const struct serve_connection *connection, struct evhttp_request *request);

@@ -150,47 +150,29 @@ static int add_documents(struct rg_common *common, const PGresult *result, struc
 	return ROGER_OK;
 }
 
-static int add_answers(struct rg_common *common, const PGresult *result, struct roger_err *err)
-{
-	int row;
-
-	rg_assert(rg_common_has(common));
-	for (row = 0; row < PQntuples(result); row++)
-		if (!rg_common_add_answer(common, rg_column_bytes(result, row, 0),
-					  rg_column_bytes(result, row, 1)))
-			return rg_fail_memory(err);
-	return ROGER_OK;
-}
-
 /* Load everything but messages. */
 static int load_others(struct rg_postgres *postgres, struct roger_err *err)
 {
-	const struct rg_arg *ws = RG_ARGS(RG_INT(postgres->ws));
+	const struct rg_arg *args = RG_ARGS(RG_INT(postgres->ws), RG_INT(RG_DOCUMENT_ANSWER));
 	struct rg_common *common = postgres->common;
-	PGresult *journals = NULL, *documents = NULL, *answers = NULL;
+	PGresult *journals = NULL, *documents = NULL;
 	int r;
 
 	r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
 		      "SELECT log, name, journal, bytes, chain FROM roger.journal WHERE ws = $1",
-		      ws, &journals, err);
+		      RG_ARGS(RG_INT(postgres->ws)), &journals, err);
 	if (r == ROGER_OK)
 		r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
-			      "SELECT kind, name, text FROM roger.document WHERE ws = $1", ws,
-			      &documents, err);
-	if (r == ROGER_OK)
-		r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
-			      "SELECT key, text FROM roger.answer WHERE ws = $1 AND at > "
+			      "SELECT kind, name, text FROM roger.document WHERE ws = $1 UNION ALL "
+			      "SELECT $2, key, text FROM roger.answer WHERE ws = $1 AND at > "
 			      "clock_timestamp() - interval '10 min'",
-			      ws, &answers, err);
+			      args, &documents, err);
 	rg_common_lock(common);
 	if (r == ROGER_OK)
 		r = add_journals(common, journals, err);
 	if (r == ROGER_OK)
 		r = add_documents(common, documents, err);
-	if (r == ROGER_OK)
-		r = add_answers(common, answers, err);
 	rg_common_unlock(common);
-	PQclear(answers);
 	PQclear(journals);
 	PQclear(documents);
 	return r;
@@ -591,35 +573,37 @@ void *rg_pg_keep(void *postgres_)
 
 /* -------------------------------------------------------------------- answering -- */
 
-static int fail_led(const struct rg_postgres *postgres, struct roger_err *err)
+/* These need the mutex. */
+static bool may_answer(struct rg_postgres *postgres)
 {
-	return rg_fail_member(err, ROGER_ETIMEOUT, "leader",
-			      "another server leads this workspace: %.*s",
-			      (int)strcspn(postgres->leader, "("), postgres->leader);
+	rg_assert(rg_common_has(postgres->common));
+	return postgres->leading && now_ms() < atomic_load(&postgres->lease_ns);
+}
+
+static bool is_led(const struct rg_postgres *postgres)
+{
+	rg_assert(rg_common_has(postgres->common));
+	return !postgres->leading && *postgres->leader;
 }
 
 int rg_pg_wait_until_ready(struct rg_postgres *postgres, int64_t wait_ms, struct roger_err *err)
 {
 	const int64_t until_ns = rg_clock_monotonic_ns() + wait_ms * 1000000;
 	struct rg_common *common = postgres->common;
-	int r = ROGER_ETIMEOUT;
+	int r = ROGER_OK;
 
 	if (now_ms() < atomic_load(&postgres->lease_ns))
 		return ROGER_OK;
 	rg_common_lock(common);
-	for (;;) {
-		r = postgres->leading && now_ms() < atomic_load(&postgres->lease_ns)
-			    ? ROGER_OK
-			    : ROGER_ETIMEOUT;
-		if (r == ROGER_OK || (postgres->decided && !postgres->leading &&
-				      *postgres->leader && !postgres->trouble.code))
-			break;
-		if (!rg_common_wait(common, &common->covered_more, until_ns))
-			break;
-	}
-	if (r < 0 && !postgres->leading && *postgres->leader)
-		r = fail_led(postgres, err);
-	else if (r < 0)
+	while (!may_answer(postgres) &&
+	       !(postgres->decided && is_led(postgres) && !postgres->trouble.code) &&
+	       rg_common_wait(common, &common->covered_more, until_ns))
+		continue;
+	if (is_led(postgres))
+		r = rg_fail_member(err, ROGER_ETIMEOUT, "leader",
+				   "another server leads this workspace: %.*s",
+				   (int)strcspn(postgres->leader, "("), postgres->leader);
+	else if (!may_answer(postgres))
 		r = rg_fail(
 			err, ROGER_ETIMEOUT, 0,
 			"PostgreSQL does not confirm that this server leads the workspace%s%.300s",

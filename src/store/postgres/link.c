@@ -139,7 +139,7 @@ void rg_link_close(struct rg_link *link)
 {
 	PQfinish(link->connection);
 	link->connection = NULL;
-	link->first = link->queued = link->asked = 0;
+	link->first = link->queued = 0;
 }
 
 /* Refuse a pooler, which gives us another server process for each transaction: that one does not
@@ -182,7 +182,7 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 	if (PQsetnonblocking(link->connection, 1) != 0 || !PQenterPipelineMode(link->connection))
 		return rg_fail_memory(err);
 	memset(link->statements, 0, sizeof link->statements);
-	rg_link_put(link, RG_ROLE_ASKED, sql, RG_ARGS(RG_INT(link->session), RG_TEXT(link->begun)));
+	rg_link_put(link, sql, RG_ARGS(RG_INT(link->session), RG_TEXT(link->begun)));
 	rg_link_sync(link);
 	r = rg_link_expect(link, link->patience_ms ? link->patience_ms : RG_ANSWER_MS, &result,
 			   err);
@@ -293,11 +293,10 @@ int rg_link_open(struct rg_link *link, struct roger_err *err)
 
 /* -------------------------------------------------------------- pipeline -- */
 
-static void note_role(struct rg_link *link, size_t role)
+static void note_queued(struct rg_link *link, size_t prepares)
 {
-	rg_assert(link->queued < RG_ROLES_MAX);
-	link->asked += role == RG_ROLE_ASKED;
-	link->roles[(link->first + link->queued++) % RG_ROLES_MAX] = (unsigned char)role;
+	rg_assert(link->queued < RG_QUEUED_MAX);
+	link->prepares[(link->first + link->queued++) % RG_QUEUED_MAX] = (unsigned char)prepares;
 }
 
 /* Name a statement on this connection, and prepare it unless it is.  When there are too many, it
@@ -315,19 +314,11 @@ static bool prepare_statement(struct rg_link *link, const char *sql, char name[1
 		link->statements[gap] = sql;
 	else
 		*name = '\0';
-	note_role(link, RG_ROLE_PARSED + gap);
+	note_queued(link, 1 + gap);
 	return PQsendPrepare(link->connection, name, sql, 0, NULL);
 }
 
-/* Forget a statement whose preparing failed, maybe since one before it failed. */
-static void forget_statement(struct rg_link *link, size_t slot)
-{
-	if (slot < RG_STATEMENTS_MAX)
-		link->statements[slot] = NULL;
-}
-
-void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,
-		 const struct rg_arg *args)
+void rg_link_put(struct rg_link *link, const char *sql, const struct rg_arg *args)
 {
 	const char *values[RG_ARGS_MAX];
 	int lengths[RG_ARGS_MAX], formats[RG_ARGS_MAX], count = 0;
@@ -347,7 +338,7 @@ void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,
 		rg_link_close(link);
 		return;
 	}
-	note_role(link, role);
+	note_queued(link, 0);
 }
 
 void rg_link_sync(struct rg_link *link)
@@ -401,8 +392,9 @@ static PGresult *next_result(struct rg_link *link, int64_t until_ns)
 	}
 }
 
-/* The next result and its role; NULL: the connection is lost, and closed. */
-static PGresult *take_result(struct rg_link *link, unsigned *ret_role, int64_t until_ns)
+/* The next result, and which statement it prepares (see struct rg_link); NULL: the connection is
+ * lost, and closed. */
+static PGresult *take_result(struct rg_link *link, unsigned *ret_prepares, int64_t until_ns)
 {
 	PGresult *result = NULL;
 
@@ -412,12 +404,12 @@ static PGresult *take_result(struct rg_link *link, unsigned *ret_role, int64_t u
 		rg_link_close(link);
 		return NULL;
 	}
-	*ret_role = link->roles[link->first];
-	link->first = (link->first + 1) % RG_ROLES_MAX;
+	*ret_prepares = link->prepares[link->first];
+	link->first = (link->first + 1) % RG_QUEUED_MAX;
 	link->queued--;
-	link->asked -= *ret_role == RG_ROLE_ASKED;
-	if (*ret_role >= RG_ROLE_PARSED && is_failed(result))
-		forget_statement(link, *ret_role - RG_ROLE_PARSED);
+	/* Forget a statement whose preparing failed, maybe since one before it failed. */
+	if (*ret_prepares && *ret_prepares <= RG_STATEMENTS_MAX && is_failed(result))
+		link->statements[*ret_prepares - 1] = NULL;
 	return result;
 }
 
@@ -426,10 +418,10 @@ static PGresult *take_result(struct rg_link *link, unsigned *ret_role, int64_t u
 static PGresult *take_asked(struct rg_link *link, int64_t until_ns)
 {
 	PGresult *result, *refused = NULL;
-	unsigned role;
+	unsigned prepares;
 
-	while ((result = take_result(link, &role, until_ns)) && role != RG_ROLE_ASKED) {
-		if (role >= RG_ROLE_PARSED && is_failed(result) && !refused)
+	while ((result = take_result(link, &prepares, until_ns)) && prepares) {
+		if (is_failed(result) && !refused)
 			refused = result;
 		else
 			PQclear(result);
@@ -445,10 +437,10 @@ static PGresult *take_asked(struct rg_link *link, int64_t until_ns)
 void rg_link_drain(struct rg_link *link)
 {
 	const int64_t until_ns = rg_clock_monotonic_ns() + (int64_t)RG_ANSWER_MS * 1000000;
-	unsigned role;
+	unsigned unused;
 
 	while (link->connection && link->queued)
-		PQclear(take_result(link, &role, until_ns));
+		PQclear(take_result(link, &unused, until_ns));
 }
 
 int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **ret_result,

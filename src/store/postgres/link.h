@@ -12,13 +12,7 @@
 
 #include "base/str.h"
 
-/* Who gets the result of a queued statement. */
-enum rg_role {
-	RG_ROLE_ASKED,	/* rg_link_expect() gives it */
-	RG_ROLE_PARSED, /* for preparing a statement, plus its place; not for callers */
-};
-
-enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 24, RG_STATEMENTS_MAX = 32 };
+enum { RG_QUEUED_MAX = 64, RG_ARGS_MAX = 24, RG_STATEMENTS_MAX = 32 };
 enum { RG_ANSWER_MS = 30000, RG_LOOK_MS = 3000 };
 
 struct rg_link {
@@ -29,8 +23,10 @@ struct rg_link {
 	int64_t session;     /* the server's process; begun: when it began */
 	char begun[40];
 	bool warned; /* a warning came since this was cleared */
-	unsigned char roles[RG_ROLES_MAX];
-	size_t first, queued, asked;		   /* asked: how many of these are RG_ROLE_ASKED */
+	/* A ring, with an item for each result that is to come: 0, or, where a statement is only
+	 * prepared, 1 + its place in statements. */
+	unsigned char prepares[RG_QUEUED_MAX];
+	size_t first, queued;
 	const char *statements[RG_STATEMENTS_MAX]; /* prepared on this connection */
 };
 
@@ -61,14 +57,13 @@ int rg_link_tell_cause(const char *address, struct roger_err *err);
 int rg_link_tell_late(struct roger_err *err);
 
 /* Queue a statement.  Its text must stay; results are binary; args may be NULL. */
-void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,
-		 const struct rg_arg *args);
+void rg_link_put(struct rg_link *link, const char *sql, const struct rg_arg *args);
 /* Statements up to here succeed or fail together, unless they are in BEGIN and COMMIT. */
 void rg_link_sync(struct rg_link *link);
 /* Read all results that are still to come. */
 void rg_link_drain(struct rg_link *link);
 
-/* Take the next result that was asked for.  It must be a success, and goes to *ret_result (NULL:
+/* Take the result of the next statement.  It must be a success, and goes to *ret_result (NULL:
  * nowhere).  ROGER_ETIMEOUT, and the link is closed: the connection is lost. */
 RG_CHECKED int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **ret_result,
 			      struct roger_err *err);

@@ -34,7 +34,7 @@ int rg_pg_ask(struct rg_link *link, int64_t wait_ms, const char *sql, const stru
 
 	if (r < 0)
 		return r;
-	rg_link_put(link, RG_ROLE_ASKED, sql, args);
+	rg_link_put(link, sql, args);
 	rg_link_sync(link);
 	return rg_link_expect(link, wait_ms, ret_result, err);
 }
@@ -42,7 +42,7 @@ int rg_pg_ask(struct rg_link *link, int64_t wait_ms, const char *sql, const stru
 void rg_pg_put_barrier(struct rg_link *link)
 {
 	link->warned = false;
-	rg_link_put(link, RG_ROLE_ASKED, "SELECT pg_logical_emit_message(true, 'roger', '')", NULL);
+	rg_link_put(link, "SELECT pg_logical_emit_message(true, 'roger', '')", NULL);
 	rg_link_sync(link);
 }
 

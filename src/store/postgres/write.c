@@ -74,24 +74,17 @@ static void add_lines(struct batch *batch, const struct rg_change *change)
 	}
 }
 
-/* Is this its journal's last change in the batch?  The journal's row says what that one says. */
-static bool is_last_of(const struct rg_change *change)
+/* Is this the last change of its journal or document in the batch?  The row of a journal says what
+ * that one says. */
+static bool is_last(const struct rg_change *change)
 {
+	const bool is_document = change->kind == RG_CHANGE_DOCUMENT;
 	const struct rg_change *later;
 
 	for (later = change->next; later; later = later->next)
-		if (later->kind <= RG_CHANGE_REWRITE && later->log == change->log &&
-		    strcmp(later->name, change->name) == 0)
-			return false;
-	return true;
-}
-
-static bool is_last_document(const struct rg_change *change)
-{
-	const struct rg_change *later;
-
-	for (later = change->next; later; later = later->next)
-		if (later->kind == RG_CHANGE_DOCUMENT && later->which == change->which &&
+		if (later->kind <= RG_CHANGE_DOCUMENT &&
+		    (later->kind == RG_CHANGE_DOCUMENT) == is_document &&
+		    later->log == change->log && later->which == change->which &&
 		    strcmp(later->name, change->name) == 0)
 			return false;
 	return true;
@@ -106,7 +99,7 @@ static void add_row(struct batch *batch, const struct rg_change *change)
 		batch->chain = change->chain;
 		return;
 	}
-	if (!is_last_of(change))
+	if (!is_last(change))
 		return;
 	rg_array_add_int(&batch->arrays[MADE], (int64_t)change->number);
 	rg_array_add_int(&batch->arrays[LOGS], (int64_t)change->log);
@@ -132,7 +125,7 @@ static void add_change(struct batch *batch, const struct rg_change *change)
 		add_row(batch, change);
 		break;
 	case RG_CHANGE_DOCUMENT:
-		if (!is_last_document(change))
+		if (!is_last(change))
 			break;
 		rg_array_add_int(&batch->arrays[KINDS], change->which);
 		rg_array_add(&batch->arrays[NAMES], rg_str(change->name));
@@ -181,7 +174,7 @@ static void put_batch(struct rg_postgres *postgres, const struct batch *batch)
 	const struct rg_arg *arrays = batch->closed;
 
 	rg_link_put(
-		&postgres->write, RG_ROLE_ASKED,
+		&postgres->write,
 		"SELECT roger.write_3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
 		"$14, $15, $16, $17, $18, $19, $20, $21)",
 		RG_ARGS(RG_INT(postgres->ws), RG_INT(batch->generation), RG_INT(batch->step),

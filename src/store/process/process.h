@@ -35,7 +35,7 @@ static inline uint64_t rg_kept_end(const struct rg_kept_journal *journal)
 }
 
 struct rg_kept_document {
-	struct rg_kept_document *next;
+	uint64_t hash; /* of which and name */
 	enum rg_document which;
 	char name[RG_FILE_NAME_BYTES];
 	struct rg_buf text;
@@ -112,11 +112,9 @@ struct rg_common {
 	bool doubt;	/* is the chain in doubt?  See struct rg_chain */
 	uint64_t other, before;
 	uint64_t numbers;
-	struct rg_kept_document *documents;
-	struct rg_kept_document *answers; /* from the time of an earlier leader */
+	struct rg_table documents; /* answers, too: from the time of an earlier leader */
 	uint64_t groups;
-	struct rg_kept_agent *agents, **last_agent;
-	struct rg_table agent_places; /* by hash of the name */
+	struct rg_table agents; /* by hash of the name */
 	struct rg_table counts;
 	struct rg_held *held;
 	int64_t epoch;
@@ -190,9 +188,6 @@ bool rg_common_wait(struct rg_common *common, pthread_cond_t *condition, int64_t
 
 /* Take changes that can go out together, about `most` bytes, off the queue; NULL: none can. */
 struct rg_change *rg_common_take(struct rg_common *common, size_t most);
-/* Add an answer that was kept earlier. */
-RG_CHECKED bool rg_common_add_answer(struct rg_common *common, struct roger_str key,
-				     struct roger_str text);
 
 void rg_change_free(struct rg_change *change);
 

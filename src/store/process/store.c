@@ -9,14 +9,9 @@
 #include "base/id.h"
 #include "store/chain.h"
 
-struct rg_kept_agent {
-	struct rg_kept_agent *next;
-	struct rg_named_figure named;
-};
-
-struct agent_place {
+struct agent {
 	uint64_t hash;
-	struct rg_kept_agent *agent;
+	struct rg_named_figure named;
 };
 
 struct count {
@@ -352,33 +347,6 @@ static int put_answer(struct rg_handle *handle, struct roger_str text, struct ro
 	return r == ROGER_OK ? wait_covered(handle, handle->last, 0, err) : r;
 }
 
-bool rg_common_add_answer(struct rg_common *common, struct roger_str key, struct roger_str text)
-{
-	struct rg_kept_document *answer = calloc(1, sizeof *answer);
-
-	rg_assert(rg_common_has(common));
-	if (!answer)
-		return false;
-	snprintf(answer->name, sizeof answer->name, "%.*s", RG_STR_ARGS(key));
-	rg_buf_init(&answer->text, SIZE_MAX);
-	rg_buf_add_str(&answer->text, text);
-	answer->next = common->answers;
-	common->answers = answer;
-	return !answer->text.failed;
-}
-
-/* Needs the mutex.  NULL: no answer with this key is kept. */
-static const struct rg_kept_document *find_answer(const struct rg_common *common,
-						  struct roger_str key)
-{
-	const struct rg_kept_document *answer = common->answers;
-
-	rg_assert(rg_common_has(common));
-	while (answer && !rg_str_is(key, answer->name))
-		answer = answer->next;
-	return answer;
-}
-
 static int fail_led(const struct rg_handle *handle, struct roger_err *err)
 {
 	/* The client may ask the leader instead, unless the request changed something here. */
@@ -651,23 +619,32 @@ static int read_all(struct rg_handle *handle, const struct rg_kept_journal *jour
 	return r;
 }
 
-static int keep_lines(struct rg_handle *handle, struct rg_kept_journal *journal,
-		      struct rg_buf *kept, uint64_t chain, struct roger_err *err)
+/* Needs the mutex.  Empty a journal, as another one of its name. */
+static int begin_anew(struct rg_handle *handle, struct rg_kept_journal *journal,
+		      struct roger_err *err)
 {
 	struct rg_change change = { .kind = RG_CHANGE_REWRITE,
 				    .log = journal->log,
-				    .old = journal->number };
-	int r;
+				    .old = journal->number,
+				    .number = new_number(handle->common) };
 
 	rg_assert(rg_common_has(handle->common));
 	memcpy(change.name, journal->name, sizeof change.name);
-	rg_buf_deinit(&journal->text);
-	journal->text = *kept;
-	*kept = (struct rg_buf){ 0 };
-	journal->from = journal->marked = 0;
+	rg_buf_clear(&journal->text);
+	journal->from = journal->marked = journal->chain = 0;
+	journal->number = change.number;
+	return queue_change(handle, &change, RG_STR(""), true, err);
+}
+
+static int keep_lines(struct rg_handle *handle, struct rg_kept_journal *journal,
+		      struct roger_str kept, uint64_t chain, struct roger_err *err)
+{
+	int r = begin_anew(handle, journal, err);
+
+	rg_buf_add_str(&journal->text, kept);
 	journal->chain = chain;
-	change.number = journal->number = new_number(handle->common);
-	r = queue_change(handle, &change, RG_STR(""), true, err);
+	if (r == ROGER_OK && journal->text.failed)
+		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
 		r = queue_lines(handle, journal, 0, rg_buf_str(&journal->text), true, err);
 	return r == ROGER_OK ? wait_covered(handle, journal->change, 0, err) : r;
@@ -710,7 +687,7 @@ static int process_rewrite(struct rg_store *base, enum rg_log log, struct roger_
 	if (r == ROGER_OK && kept.failed)
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK && *ret_dropped)
-		r = keep_lines(handle_of(base), journal, &kept, chain, err);
+		r = keep_lines(handle_of(base), journal, rg_buf_str(&kept), chain, err);
 	rg_common_unlock(common);
 	return r;
 }
@@ -722,48 +699,23 @@ static uint64_t hash_name(struct roger_str name)
 	return rg_hash(1, name.data, name.length);
 }
 
-static struct rg_kept_agent *find_agent(struct rg_common *common, struct roger_str name)
-{
-	const struct agent_place *place = rg_table_find(&common->agent_places, hash_name(name));
-
-	rg_assert(rg_common_has(common));
-	return place ? place->agent : NULL;
-}
-
 static void put_agent(struct rg_common *common, struct roger_str name,
 		      const struct rg_figure *figure)
 {
-	struct rg_kept_agent *agent = find_agent(common, name);
-	struct agent_place *place;
 	bool fresh;
+	struct agent *agent = rg_table_put(&common->agents, hash_name(name), &fresh);
 
-	rg_assert(name.length > 0);
-	if (!agent) {
-		agent = calloc(1, sizeof *agent);
-		place = rg_table_put(&common->agent_places, hash_name(name), &fresh);
-		rg_assert(agent && place && name.length <= sizeof agent->named.name);
-		memcpy(agent->named.name, name.data, name.length);
-		agent->named.length = name.length;
-		place->agent = agent;
-		/* Add it at the end, so that an iteration misses no agent. */
-		*common->last_agent = agent;
-		common->last_agent = &agent->next;
-	}
+	rg_assert(agent && name.length > 0 && name.length <= sizeof agent->named.name);
+	memcpy(agent->named.name, name.data, name.length);
+	agent->named.length = name.length;
 	agent->named.figure = *figure;
 }
 
 static void forget_figures(struct rg_common *common)
 {
-	struct rg_kept_agent *agent;
-
 	rg_assert(rg_common_has(common));
-	while ((agent = common->agents)) {
-		common->agents = agent->next;
-		free(agent);
-	}
-	common->last_agent = &common->agents;
-	rg_table_deinit(&common->agent_places);
-	rg_table_init(&common->agent_places, sizeof(struct agent_place));
+	rg_table_deinit(&common->agents);
+	rg_table_init(&common->agents, sizeof(struct agent));
 	rg_table_deinit(&common->counts);
 	rg_table_init(&common->counts, sizeof(struct count));
 	memset(&common->shared, 0, sizeof common->shared);
@@ -873,20 +825,12 @@ static struct rg_figure on_disk(const struct rg_common *common)
 				   .chained = true };
 }
 
-static uint64_t state_bytes(const struct rg_common *common)
-{
-	const struct rg_kept_document *document = common->documents;
-
-	while (document && document->which != RG_DOCUMENT_STATE)
-		document = document->next;
-	return document ? document->text.length : 0;
-}
-
 static bool process_figure(struct rg_store *base, const struct rg_figure_key *key,
 			   struct rg_figure *ret_figure)
 {
 	struct rg_common *common = enter_sound(base);
-	const struct rg_kept_agent *agent;
+	const struct rg_kept_document *document;
+	const struct agent *agent;
 	const struct count *count;
 	bool found = false;
 
@@ -894,12 +838,11 @@ static bool process_figure(struct rg_store *base, const struct rg_figure_key *ke
 	switch (key->kind) {
 	case RG_FIGURE_AGENT:
 	case RG_FIGURE_NAME:
-		agent = find_agent(common, key->name);
+		agent = rg_table_find(&common->agents, hash_name(key->name));
 		found = agent != NULL;
 		if (found)
 			*ret_figure = agent->named.figure;
-		rg_common_unlock(common);
-		return found;
+		break;
 	case RG_FIGURE_COUNT:
 		count = rg_table_find(&common->counts, key->hash);
 		ret_figure->count = count ? count->count : 0;
@@ -915,13 +858,14 @@ static bool process_figure(struct rg_store *base, const struct rg_figure_key *ke
 		*ret_figure = on_disk(common);
 		break;
 	case RG_FIGURE_STATE:
-		ret_figure->count = state_bytes(common);
+		document = rg_common_document(common, RG_DOCUMENT_STATE, "", false);
+		ret_figure->count = document ? document->text.length : 0;
 		break;
 	case RG_FIGURE_DAMAGED:
 		break;
 	}
 	rg_common_unlock(common);
-	return ret_figure->count > 0;
+	return found || ret_figure->count > 0;
 }
 
 static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
@@ -948,12 +892,8 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure *ret_named)
 {
 	struct rg_common *common = enter_sound(base);
-	const struct rg_kept_agent *agent = common->agents;
-	size_t skip;
+	const struct agent *agent = rg_table_next(&common->agents, i);
 
-	for (skip = *i; agent && skip; skip--)
-		agent = agent->next;
-	++*i;
 	if (agent)
 		*ret_named = agent->named;
 	rg_common_unlock(common);
@@ -1052,14 +992,15 @@ static int process_settle(struct rg_store *base, uint64_t *ret_end, struct roger
 	return r;
 }
 
-static bool is_held(const struct rg_common *common, const void *owner, enum rg_store_lock which)
+static struct rg_held **find_held(struct rg_common *common, enum rg_store_lock which,
+				  struct roger_str agent)
 {
-	const struct rg_held *held = common->held;
+	struct rg_held **held = &common->held;
 
 	rg_assert(rg_common_has(common));
-	while (held && (held->owner != owner || held->which != which))
-		held = held->next;
-	return held != NULL;
+	while (*held && ((*held)->which != which || !rg_str_is(agent, (*held)->agent)))
+		held = &(*held)->next;
+	return held;
 }
 
 /* Needs the mutex.  Append whole lines to messages. */
@@ -1091,12 +1032,13 @@ static int process_append(struct rg_store *base, rg_compose *compose, void *cont
 	struct rg_common *common = enter_common(base);
 	struct rg_buf out = { .maximum = SIZE_MAX };
 	uint64_t chain = common->messages->chain, before = 0;
+	const struct rg_held *held = *find_held(common, RG_LOCK_APPEND, RG_STR(""));
 	size_t line, start = 0, last = 0;
 	int r = ROGER_OK;
 
 	rg_assert(rg_store_took(base, RG_LOCK_APPEND));
 	*ret_end = 0;
-	if (!is_held(common, base, RG_LOCK_APPEND)) {
+	if (!held || held->owner != base) {
 		rg_common_unlock(common);
 		return ROGER_OK;
 	}
@@ -1165,17 +1107,6 @@ static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
 }
 
 /* ----------------------------------------------------------------- locks -- */
-
-static struct rg_held **find_held(struct rg_common *common, enum rg_store_lock which,
-				  struct roger_str agent)
-{
-	struct rg_held **held = &common->held;
-
-	rg_assert(rg_common_has(common));
-	while (*held && ((*held)->which != which || !rg_str_is(agent, (*held)->agent)))
-		held = &(*held)->next;
-	return held;
-}
 
 /* Refuse to append to changed messages until a person has checked them. */
 static int check_open(const struct rg_common *common, struct roger_err *err)
@@ -1274,21 +1205,18 @@ static enum rg_document kept_as(enum rg_document which, struct roger_str name,
 struct rg_kept_document *rg_common_document(struct rg_common *common, enum rg_document which,
 					    const char *name, bool make)
 {
-	struct rg_kept_document *document = common->documents;
+	const uint64_t hash = rg_hash((uint64_t)which + 1, name, strlen(name));
+	struct rg_kept_document *document;
+	bool fresh = false;
 
 	rg_assert(rg_common_has(common));
-	while (document && (document->which != which || strcmp(document->name, name) != 0))
-		document = document->next;
-	if (document || !make)
-		return document;
-	document = calloc(1, sizeof *document);
-	if (!document)
-		return NULL;
-	document->which = which;
-	snprintf(document->name, sizeof document->name, "%s", name);
-	rg_buf_init(&document->text, SIZE_MAX);
-	document->next = common->documents;
-	common->documents = document;
+	document = make ? rg_table_put(&common->documents, hash, &fresh)
+			: rg_table_find(&common->documents, hash);
+	if (document && fresh) {
+		document->which = which;
+		snprintf(document->name, sizeof document->name, "%s", name);
+		rg_buf_init(&document->text, SIZE_MAX);
+	}
 	return document;
 }
 
@@ -1304,8 +1232,7 @@ static int process_get(struct rg_store *base, enum rg_document which, struct rog
 	if (r < 0)
 		return r;
 	which = kept_as(which, name, file);
-	document = which == RG_DOCUMENT_ANSWER ? find_answer(common, name)
-					       : rg_common_document(common, which, file, false);
+	document = rg_common_document(common, which, file, false);
 	/* Do not wait for message-state.json: it is read when a handle is opened, and says
 	 * nothing that lines do not. */
 	if (document && which != RG_DOCUMENT_STATE)
@@ -1406,12 +1333,12 @@ static int process_runs(struct rg_store *base, rg_run_wanted *wanted, void *cont
 	struct rg_common *common;
 	struct rg_run_text *run;
 	bool copied = true;
+	size_t i = 0;
 	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	for (document = common->documents; document && copied && r == ROGER_OK;
-	     document = document->next) {
+	while (copied && r == ROGER_OK && (document = rg_table_next(&common->documents, &i))) {
 		if (document->which != RG_DOCUMENT_RUN)
 			continue;
 		r = wait_shown(handle_of(base), document->change, err);
@@ -1434,21 +1361,14 @@ static int process_bring(struct rg_store *base, const struct rg_log_file *file, 
 			 struct roger_str lines, struct roger_err *err)
 {
 	struct rg_common *common = enter_common(base);
-	struct rg_change change = { .kind = RG_CHANGE_REWRITE, .log = file->log };
 	struct rg_kept_journal *journal;
 	int r = check_changes(base, err);
 
 	common->brought = true;
 	journal =
 		r == ROGER_OK ? rg_common_journal(common, file->log, file->name.data, true) : NULL;
-	if (journal && !from && rg_kept_end(journal)) {
-		memcpy(change.name, journal->name, sizeof change.name);
-		change.old = journal->number;
-		change.number = journal->number = new_number(common);
-		rg_buf_clear(&journal->text);
-		journal->from = journal->marked = journal->chain = 0;
-		r = queue_change(handle_of(base), &change, RG_STR(""), true, err);
-	}
+	if (journal && !from && rg_kept_end(journal))
+		r = begin_anew(handle_of(base), journal, err);
 	if (journal && r == ROGER_OK) {
 		rg_buf_add_str(&journal->text, lines);
 		rg_chain_follow(lines, &journal->chain);
@@ -1488,6 +1408,7 @@ static void forget_lines(struct rg_common *common)
 {
 	struct rg_kept_journal *journal;
 	struct rg_kept_document *document;
+	size_t i = 0;
 
 	while ((journal = common->journals)) {
 		common->journals = journal->next;
@@ -1500,16 +1421,10 @@ static void forget_lines(struct rg_common *common)
 	rg_buf_init(&journal->text, SIZE_MAX);
 	journal->next = NULL;
 	common->journals = journal;
-	while ((document = common->documents)) {
-		common->documents = document->next;
+	while ((document = rg_table_next(&common->documents, &i)))
 		rg_buf_deinit(&document->text);
-		free(document);
-	}
-	while ((document = common->answers)) {
-		common->answers = document->next;
-		rg_buf_deinit(&document->text);
-		free(document);
-	}
+	rg_table_deinit(&common->documents);
+	rg_table_init(&common->documents, sizeof *document);
 	forget_figures(common);
 	common->durable = 0;
 }
@@ -1548,15 +1463,14 @@ void rg_common_trim(struct rg_common *common)
 		cut = journal->marked > journal->from ? journal->marked - journal->from : 0;
 		if (cut > journal->text.length)
 			cut = journal->text.length;
-		if (cut == journal->text.length && cut) {
-			rg_buf_deinit(&journal->text);
-			rg_buf_init(&journal->text, SIZE_MAX);
-			journal->from += cut;
-		} else if (cut) {
+		if (cut)
 			memmove(journal->text.data, journal->text.data + cut,
 				journal->text.length - cut);
-			journal->text.length -= cut;
-			journal->from += cut;
+		journal->text.length -= cut;
+		journal->from += cut;
+		if (!journal->text.length) {
+			rg_buf_deinit(&journal->text);
+			rg_buf_init(&journal->text, SIZE_MAX);
 		}
 		journal->marked = covered;
 	}
@@ -1582,6 +1496,7 @@ static struct rg_common *make_common(const char *name, const struct rg_keeping *
 	init_condition(&common->covered_more);
 	init_condition(&common->queued);
 	common->end = &common->first;
+	rg_table_init(&common->documents, sizeof(struct rg_kept_document));
 	rg_common_lock(common);
 	forget_figures(common);
 	common->stale = !keeping;
@@ -1609,7 +1524,8 @@ static void free_common(struct rg_common *common)
 	rg_common_lose(common, true);
 	rg_common_unlock(common);
 	free(common->messages);
-	rg_table_deinit(&common->agent_places);
+	rg_table_deinit(&common->agents);
+	rg_table_deinit(&common->documents);
 	rg_table_deinit(&common->counts);
 	pthread_cond_destroy(&common->freed);
 	pthread_cond_destroy(&common->covered_more);
