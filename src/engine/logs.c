@@ -14,7 +14,23 @@
 #include "base/table.h"
 #include "facts/sendlog.h"
 
-static void find_mark(struct rg_engine *engine);
+/* Load the saved mark, unless its chain shows that it is of other lines. */
+static void find_mark(struct rg_engine *engine)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	const struct rg_head head = rg_store_head(engine->store);
+	unsigned long long to, stated;
+	struct roger_str text;
+	struct rg_chain chain;
+
+	if (arena && !atomic_load(&head.shared->carried) &&
+	    engine->store->ops->get(engine->store, RG_DOCUMENT_CARRIED, RG_STR(""), arena, &text,
+				    NULL) == ROGER_OK &&
+	    text.length && sscanf(text.data, "%llu %llx", &to, &stated) == 2 && to <= head.end &&
+	    rg_chain_find(&bytes, to, &chain, NULL) == ROGER_OK && chain.value == stated)
+		atomic_store(&head.shared->carried, to);
+}
 
 /* Return how many bytes of the journal are still to be read for the send logs. */
 static uint64_t uncarried_bytes(struct rg_engine *engine)
@@ -265,7 +281,35 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 		(!has_known(carrying, CYCLE, message->cycle) && !has_known(carrying, OPEN, id)));
 }
 
-static int know_cycles(struct carrying *carrying, struct roger_err *err);
+/* Load the cycles that purge keeps; the cycle that nobody opened counts as the oldest. */
+static int know_cycles(struct carrying *carrying, struct roger_err *err)
+{
+	const struct rg_log_query query = {
+		.log = RG_LOG_CYCLES,
+		.newest = true,
+		.limit = carrying->engine->workspace->config->cycles_kept,
+	};
+	struct rg_log_entries entries;
+	union rg_log_record record;
+	size_t i;
+	int r;
+
+	r = rg_engine_read_log(carrying->engine, &query, carrying->arena, &entries, err);
+	carrying->knows_cycles = r == ROGER_OK;
+	if (r == ROGER_OK && (int64_t)entries.count < query.limit)
+		r = note_known(carrying, CYCLE, RG_STR(RG_FIRST_CYCLE), err);
+	for (i = 0; r == ROGER_OK && i < entries.count; i++) {
+		r = rg_kind_read(RG_LOG_CYCLES, entries.items[i].text, carrying->arena, &record,
+				 err);
+		if (r < 0)
+			return r;
+		if (!rg_arena_append(carrying->arena, &carrying->kept.items, &carrying->kept.count,
+				     &record.cycle, sizeof record.cycle))
+			return rg_fail_memory(err);
+		r = note_known(carrying, CYCLE, record.cycle.id, err);
+	}
+	return r;
+}
 
 /* Find the last entry of a message's attempt.  If it has none, *last is left unchanged, and
  * *ret_purged says whether purge dropped it; else it is still to be made. */
@@ -628,36 +672,6 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 
 /* ------------------------------------------------- after a start of the machine -- */
 
-/* Load the cycles that purge keeps; the cycle that nobody opened counts as the oldest. */
-static int know_cycles(struct carrying *carrying, struct roger_err *err)
-{
-	const struct rg_log_query query = {
-		.log = RG_LOG_CYCLES,
-		.newest = true,
-		.limit = carrying->engine->workspace->config->cycles_kept,
-	};
-	struct rg_log_entries entries;
-	union rg_log_record record;
-	size_t i;
-	int r;
-
-	r = rg_engine_read_log(carrying->engine, &query, carrying->arena, &entries, err);
-	carrying->knows_cycles = r == ROGER_OK;
-	if (r == ROGER_OK && (int64_t)entries.count < query.limit)
-		r = note_known(carrying, CYCLE, RG_STR(RG_FIRST_CYCLE), err);
-	for (i = 0; r == ROGER_OK && i < entries.count; i++) {
-		r = rg_kind_read(RG_LOG_CYCLES, entries.items[i].text, carrying->arena, &record,
-				 err);
-		if (r < 0)
-			return r;
-		if (!rg_arena_append(carrying->arena, &carrying->kept.items, &carrying->kept.count,
-				     &record.cycle, sizeof record.cycle))
-			return rg_fail_memory(err);
-		r = note_known(carrying, CYCLE, record.cycle.id, err);
-	}
-	return r;
-}
-
 /* Read what is in the logs: not all of it may have reached the disk before the machine stopped. */
 static int know_all(struct carrying *carrying, struct roger_err *err)
 {
@@ -711,24 +725,6 @@ static void keep_mark(struct rg_engine *engine, uint64_t to)
 	if (store->ops->put(store, RG_DOCUMENT_CARRIED, RG_STR(""), NULL, rg_str(text), false,
 			    NULL) == ROGER_OK)
 		atomic_store(&rg_store_shared(store)->carried, to);
-}
-
-/* Load the saved mark, unless its chain shows that it is of other lines. */
-static void find_mark(struct rg_engine *engine)
-{
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
-	const struct rg_head head = rg_store_head(engine->store);
-	unsigned long long to, stated;
-	struct roger_str text;
-	struct rg_chain chain;
-
-	if (arena && !atomic_load(&head.shared->carried) &&
-	    engine->store->ops->get(engine->store, RG_DOCUMENT_CARRIED, RG_STR(""), arena, &text,
-				    NULL) == ROGER_OK &&
-	    text.length && sscanf(text.data, "%llu %llx", &to, &stated) == 2 && to <= head.end &&
-	    rg_chain_find(&bytes, to, &chain, NULL) == ROGER_OK && chain.value == stated)
-		atomic_store(&head.shared->carried, to);
 }
 
 /* -------------------------------------------------------------- carrying -- */

@@ -424,7 +424,32 @@ int rg_engine_keep_evidence(struct rg_engine *engine, struct roger_err *err)
 	return r;
 }
 
-static int open_session(struct rg_engine *engine, struct roger_err *err);
+static int open_session(struct rg_engine *engine, struct roger_err *err)
+{
+	struct rg_sequence *sequence;
+	int64_t epoch = rg_tally_epoch(engine->store);
+	int r;
+
+	rg_assert(rg_store_took(engine->store, RG_LOCK_STATE));
+	if (epoch >= RG_EPOCH_MAX)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "there can be no more sessions in this workspace");
+	r = rg_sequence_new(&sequence, err);
+	if (r < 0)
+		return r;
+	sequence->epoch = epoch + 1;
+	r = put_state(engine, sequence, RG_FIGURE_ON_DISK, true, err);
+	rg_sequence_free(sequence);
+	if (r < 0)
+		return r;
+	r = rg_store_begin(engine->store, 0, 0, err);
+	if (r < 0)
+		return r;
+	if (rg_tally_epoch(engine->store) < epoch + 1)
+		rg_tally_set_epoch(engine->store, epoch + 1);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+	return ROGER_OK;
+}
 
 /* Is there no number in this session yet?  Then there is nothing to clear. */
 static bool is_unused(struct rg_engine *engine)
@@ -741,33 +766,6 @@ int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err)
 		return r;
 	rg_engine_want_state(engine, false);
 	rg_engine_save_state(engine, true);
-	return ROGER_OK;
-}
-
-static int open_session(struct rg_engine *engine, struct roger_err *err)
-{
-	struct rg_sequence *sequence;
-	int64_t epoch = rg_tally_epoch(engine->store);
-	int r;
-
-	rg_assert(rg_store_took(engine->store, RG_LOCK_STATE));
-	if (epoch >= RG_EPOCH_MAX)
-		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "there can be no more sessions in this workspace");
-	r = rg_sequence_new(&sequence, err);
-	if (r < 0)
-		return r;
-	sequence->epoch = epoch + 1;
-	r = put_state(engine, sequence, RG_FIGURE_ON_DISK, true, err);
-	rg_sequence_free(sequence);
-	if (r < 0)
-		return r;
-	r = rg_store_begin(engine->store, 0, 0, err);
-	if (r < 0)
-		return r;
-	if (rg_tally_epoch(engine->store) < epoch + 1)
-		rg_tally_set_epoch(engine->store, epoch + 1);
-	rg_store_release(engine->store, RG_LOCK_APPEND);
 	return ROGER_OK;
 }
 

@@ -99,7 +99,6 @@ CURL *remote_curl_new(const struct remote *remote)
 	return curl;
 }
 
-static bool add_header(struct curl_slist **headers, const char *format, ...) RG_PRINTF(2, 3);
 static bool add_header(struct curl_slist **headers, const char *format, ...)
 {
 	struct curl_slist *longer;

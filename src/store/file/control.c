@@ -1039,13 +1039,76 @@ static size_t count_used(const struct rg_control *control, size_t *ret_counts)
 	return agents;
 }
 
+/* The checksum is written last: a writer killed before that leaves a damaged slot, and the file is
+ * rebuilt. */
 static bool put_agent(uint64_t generation, struct rg_agent_slot *agents, size_t capacity,
 		      struct roger_str name, uint64_t hash, const struct rg_agent *agent,
-		      bool *ret_new);
+		      bool *ret_new)
+{
+	size_t at = hash & (capacity - 1), tries;
+	struct rg_agent_slot *slot;
+
+	rg_assert(name.length > 0 && name.length <= sizeof slot->name);
+	for (tries = 0; tries < capacity; tries++, at = (at + 1) & (capacity - 1)) {
+		slot = &agents[at];
+		*ret_new = slot->length == 0;
+		if (!*ret_new && (slot->length != name.length ||
+				  memcmp(slot->name, name.data, name.length) != 0))
+			continue;
+		if (*ret_new)
+			memcpy(slot->name, name.data, name.length);
+		atomic_store_explicit(&slot->length, (uint32_t)name.length, memory_order_release);
+		atomic_store_explicit(&slot->unread, agent->unread, memory_order_relaxed);
+		atomic_store_explicit(&slot->epoch, agent->epoch, memory_order_relaxed);
+		atomic_store_explicit(&slot->seq, agent->seq, memory_order_relaxed);
+		atomic_store_explicit(&slot->sum,
+				      sum_of_agent(generation, at, hash, name.length, agent),
+				      memory_order_release);
+		return true;
+	}
+	return false;
+}
+
 static bool put_count(uint64_t generation, struct rg_count_slot *counts, size_t capacity,
-		      uint64_t hash, uint32_t count, bool *ret_new);
+		      uint64_t hash, uint32_t count, bool *ret_new)
+{
+	size_t at = hash & (capacity - 1), tries;
+	struct rg_count_slot *slot;
+
+	rg_assert(hash && !(capacity & (capacity - 1)));
+	for (tries = 0; tries < capacity; tries++, at = (at + 1) & (capacity - 1)) {
+		slot = &counts[at];
+		*ret_new = slot->hash == 0;
+		if (!*ret_new && slot->hash != hash)
+			continue;
+		atomic_store_explicit(&slot->hash, hash, memory_order_release);
+		atomic_store_explicit(&slot->word, word_of_count(generation, at, hash, count),
+				      memory_order_release);
+		return true;
+	}
+	return false;
+}
+
+/* Read a slot once; false: its checksum is wrong.  hash: of the wanted name. */
 static bool look_for_agent(const struct rg_control *control, size_t at, struct roger_str wanted,
-			   uint64_t hash, struct rg_named_agent *ret_agent);
+			   uint64_t hash, struct rg_named_agent *ret_agent)
+{
+	const struct rg_agent_slot *slot = &control->agents[at];
+	const size_t length = atomic_load_explicit(&slot->length, memory_order_acquire);
+	uint64_t sum;
+
+	ret_agent->length = length;
+	ret_agent->agent = (struct rg_agent){ slot->unread, slot->epoch, slot->seq };
+	sum = atomic_load_explicit(&slot->sum, memory_order_acquire);
+	if (length > sizeof ret_agent->name)
+		return false;
+	ret_agent->wanted = rg_str_equal(wanted, (struct roger_str){ slot->name, length });
+	if (!ret_agent->wanted) {
+		memcpy(ret_agent->name, slot->name, length);
+		hash = hash_of_name(ret_agent->name, length);
+	}
+	return sum == sum_of_agent(control->generation, at, hash, length, &ret_agent->agent);
+}
 
 /* Copy all slots into the larger tables; false: a slot holds impossible values. */
 static bool move_slots(const struct rg_control *control, const struct image *to)
@@ -1139,27 +1202,6 @@ int rg_control_grow(struct rg_control *control, size_t agents, size_t counts, st
 
 /* --------------------------------------------------------------- tally -- */
 
-/* Read a slot once; false: its checksum is wrong.  hash: of the wanted name. */
-static bool look_for_agent(const struct rg_control *control, size_t at, struct roger_str wanted,
-			   uint64_t hash, struct rg_named_agent *ret_agent)
-{
-	const struct rg_agent_slot *slot = &control->agents[at];
-	const size_t length = atomic_load_explicit(&slot->length, memory_order_acquire);
-	uint64_t sum;
-
-	ret_agent->length = length;
-	ret_agent->agent = (struct rg_agent){ slot->unread, slot->epoch, slot->seq };
-	sum = atomic_load_explicit(&slot->sum, memory_order_acquire);
-	if (length > sizeof ret_agent->name)
-		return false;
-	ret_agent->wanted = rg_str_equal(wanted, (struct roger_str){ slot->name, length });
-	if (!ret_agent->wanted) {
-		memcpy(ret_agent->name, slot->name, length);
-		hash = hash_of_name(ret_agent->name, length);
-	}
-	return sum == sum_of_agent(control->generation, at, hash, length, &ret_agent->agent);
-}
-
 /* Like look_for_agent(), but retry while a change may be in progress. */
 static bool see_agent(struct rg_control *control, size_t at, struct roger_str wanted, uint64_t hash,
 		      int *looks, struct rg_named_agent *ret_agent)
@@ -1192,36 +1234,6 @@ bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 		}
 	}
 	*ret_agent = (struct rg_agent){ 0 };
-	return false;
-}
-
-/* The checksum is written last: a writer killed before that leaves a damaged slot, and the file is
- * rebuilt. */
-static bool put_agent(uint64_t generation, struct rg_agent_slot *agents, size_t capacity,
-		      struct roger_str name, uint64_t hash, const struct rg_agent *agent,
-		      bool *ret_new)
-{
-	size_t at = hash & (capacity - 1), tries;
-	struct rg_agent_slot *slot;
-
-	rg_assert(name.length > 0 && name.length <= sizeof slot->name);
-	for (tries = 0; tries < capacity; tries++, at = (at + 1) & (capacity - 1)) {
-		slot = &agents[at];
-		*ret_new = slot->length == 0;
-		if (!*ret_new && (slot->length != name.length ||
-				  memcmp(slot->name, name.data, name.length) != 0))
-			continue;
-		if (*ret_new)
-			memcpy(slot->name, name.data, name.length);
-		atomic_store_explicit(&slot->length, (uint32_t)name.length, memory_order_release);
-		atomic_store_explicit(&slot->unread, agent->unread, memory_order_relaxed);
-		atomic_store_explicit(&slot->epoch, agent->epoch, memory_order_relaxed);
-		atomic_store_explicit(&slot->seq, agent->seq, memory_order_relaxed);
-		atomic_store_explicit(&slot->sum,
-				      sum_of_agent(generation, at, hash, name.length, agent),
-				      memory_order_release);
-		return true;
-	}
 	return false;
 }
 
@@ -1290,26 +1302,6 @@ uint64_t rg_control_find_count(struct rg_control *control, uint64_t hash)
 			return count;
 	}
 	return RG_FIGURE_MAYBE;
-}
-
-static bool put_count(uint64_t generation, struct rg_count_slot *counts, size_t capacity,
-		      uint64_t hash, uint32_t count, bool *ret_new)
-{
-	size_t at = hash & (capacity - 1), tries;
-	struct rg_count_slot *slot;
-
-	rg_assert(hash && !(capacity & (capacity - 1)));
-	for (tries = 0; tries < capacity; tries++, at = (at + 1) & (capacity - 1)) {
-		slot = &counts[at];
-		*ret_new = slot->hash == 0;
-		if (!*ret_new && slot->hash != hash)
-			continue;
-		atomic_store_explicit(&slot->hash, hash, memory_order_release);
-		atomic_store_explicit(&slot->word, word_of_count(generation, at, hash, count),
-				      memory_order_release);
-		return true;
-	}
-	return false;
 }
 
 void rg_control_put_count(struct rg_control *control, uint64_t hash, uint64_t count)

@@ -190,7 +190,27 @@ bool rg_journal_writable(const struct rg_journal *journal)
 	return journal->control != NULL;
 }
 
-static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock which);
+static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock which)
+{
+	switch (which) {
+	case RG_LOCK_CHANGE:
+		return &page->change_lock;
+	case RG_LOCK_INDEX:
+		return &page->index_lock;
+	case RG_LOCK_STATE:
+		return &page->state_lock;
+	case RG_LOCK_RECORDS:
+		return &page->record_lock;
+	case RG_LOCK_BRIDGE:
+		return &page->bridge_lock;
+	case RG_LOCK_CHECKPOINT:
+		return &page->checkpoint_lock;
+	case RG_LOCK_APPEND:
+	case RG_LOCK_WAKE:
+		break;
+	}
+	rg_assert(!"such a lock");
+}
 
 /* Release the locks that were given up while the larger control file could not be mapped. */
 static void pay_owed(struct rg_journal *journal)
@@ -1292,28 +1312,6 @@ int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, 
 }
 
 /* ------------------------------------------------------ the other locks -- */
-
-static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock which)
-{
-	switch (which) {
-	case RG_LOCK_CHANGE:
-		return &page->change_lock;
-	case RG_LOCK_INDEX:
-		return &page->index_lock;
-	case RG_LOCK_STATE:
-		return &page->state_lock;
-	case RG_LOCK_RECORDS:
-		return &page->record_lock;
-	case RG_LOCK_BRIDGE:
-		return &page->bridge_lock;
-	case RG_LOCK_CHECKPOINT:
-		return &page->checkpoint_lock;
-	case RG_LOCK_APPEND:
-	case RG_LOCK_WAKE:
-		break;
-	}
-	rg_assert(!"such a lock");
-}
 
 int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which, int64_t wait_ms,
 		    struct roger_err *err)
