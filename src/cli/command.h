@@ -150,12 +150,6 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 /* Find a member of a record by its name outside; NULL: it has none. */
 const struct roger_field *cli_member(const struct roger_record *record, struct roger_str name);
 
-/* The list that a field of that kind has in a record. */
-struct cli_list {
-	const char *items;
-	size_t count;
-};
-
 /* Encode a reply as --json has it: its format, its members, and what is damaged. */
 struct rg_buf;
 void cli_encode_reply(const struct roger *roger, const struct roger_record *record,

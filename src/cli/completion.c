@@ -137,7 +137,7 @@ void cli_each_name(struct roger *roger, const char *verb, const void *request, c
 	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
 	const void *all = arena ? rg_arena_get(arena, op->request->size + 1) : NULL;
 	struct rg_names told = { .arena = arena };
-	const struct cli_list *items;
+	const struct rg_list *items;
 	struct roger_str text;
 	const char *item;
 	size_t i;

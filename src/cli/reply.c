@@ -99,7 +99,7 @@ static unsigned flags_of(const struct roger_field *field)
 	return flags[field->kind] | (field->flags & ROGER_ID ? CLI_WHOLE : 0);
 }
 
-static void print_table(FILE *to, const struct roger_record *record, const struct cli_list *list)
+static void print_table(FILE *to, const struct roger_record *record, const struct rg_list *list)
 {
 	struct cli_grid grid = { .arena = rg_arena_new(), .titled = true };
 	const struct roger_field *field;
@@ -188,9 +188,8 @@ void cli_add_damage(const struct roger *roger, struct rg_buf *out)
 {
 	const char *damage = roger_damage(roger);
 
-	if (!*damage)
-		return;
-	rg_json_add_member(out, "damage", rg_str(damage));
+	if (*damage)
+		rg_json_add_member(out, "damage", rg_str(damage));
 }
 
 void cli_print_damage(FILE *to, const struct roger *roger)
@@ -277,7 +276,7 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	const struct roger_field *field = record->fields;
-	const struct cli_list *list;
+	const struct rg_list *list;
 	size_t i;
 
 	if (run->member.length &&

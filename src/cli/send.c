@@ -163,8 +163,8 @@ static int check_words(struct cli_run *run, struct roger_err *err)
 	if (r < 0)
 		return strcmp(err->member, "to") == 0 ? both_readings(run, run->words.items[0], err)
 						      : ROGER_OK;
-	r = reply.never_seen.count ? both_readings(run, reply.never_seen.items[0], err) : ROGER_OK;
-	return r;
+	return reply.never_seen.count ? both_readings(run, reply.never_seen.items[0], err)
+				      : ROGER_OK;
 }
 
 /* ------------------------------------------------------------ one send -- */

@@ -7,12 +7,6 @@
 #include "base/nearest.h"
 #include "verbs.h"
 
-/* A RECORDS or TEXTS field: items and their number. */
-struct list {
-	void *items;
-	size_t count;
-};
-
 static bool is_text(enum roger_kind kind)
 {
 	return kind == ROGER_TEXT || kind == ROGER_NAME || kind == ROGER_OBJECT ||
@@ -39,7 +33,7 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 		return *(const int *)at == 0;
 	case ROGER_TEXTS:
 	case ROGER_RECORDS:
-		return ((const struct list *)at)->count == 0;
+		return ((const struct rg_list *)at)->count == 0;
 	default:
 		return is_text(field->kind) ? ((const struct roger_str *)at)->length == 0
 					    : *(const int64_t *)at == 0;
@@ -289,7 +283,7 @@ static int decode_record(const struct roger_record *type, enum form form,
 
 /* A lone string is read as a list of one. */
 static int decode_list(const struct roger_field *field, enum form form,
-		       const struct rg_value *value, struct list *list, struct rg_arena *arena,
+		       const struct rg_value *value, struct rg_list *list, struct rg_arena *arena,
 		       struct roger_err *err)
 {
 	const bool texts = field->kind == ROGER_TEXTS;
@@ -685,15 +679,15 @@ bool rg_record_keep(const struct roger_record *type, void *record, struct rg_are
 	size_t i;
 
 	for (field = type->fields; field->name && kept; field++) {
-		const struct list *list = rg_field_at(field, record);
+		const struct rg_list *list = rg_field_at(field, record);
 
 		if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME)
 			kept = keep_texts(rg_field_at(field, record), 1, arena);
 		else if (field->kind == ROGER_TEXTS)
-			kept = keep_texts(list->items, list->count, arena);
+			kept = keep_texts((void *)list->items, list->count, arena);
 		for (i = 0; field->kind == ROGER_RECORDS && i < list->count && kept; i++)
-			kept = rg_record_keep(field->record,
-					      (char *)list->items + i * field->record->size, arena);
+			kept = rg_record_keep(field->record, list->items + i * field->record->size,
+					      arena);
 	}
 	return kept;
 }
@@ -778,7 +772,7 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 static void encode_record(const struct roger_record *type, bool in_words, const void *record,
 			  struct rg_buf *out);
 
-static void encode_list(const struct roger_field *field, bool in_words, const struct list *list,
+static void encode_list(const struct roger_field *field, bool in_words, const struct rg_list *list,
 			struct rg_buf *out)
 {
 	size_t i;
@@ -788,10 +782,10 @@ static void encode_list(const struct roger_field *field, bool in_words, const st
 		if (i)
 			rg_buf_add_char(out, ',');
 		if (field->kind == ROGER_TEXTS)
-			rg_json_add_string(out, ((const struct roger_str *)list->items)[i]);
+			rg_json_add_string(out, ((const struct roger_str *)(void *)list->items)[i]);
 		else
 			encode_record(field->record, in_words,
-				      (const char *)list->items + i * field->record->size, out);
+				      list->items + i * field->record->size, out);
 	}
 	rg_buf_add_char(out, ']');
 }

@@ -25,6 +25,12 @@ static inline void *rg_field_at(const struct roger_field *field, const void *rec
 	return (char *)(uintptr_t)record + field->offset;
 }
 
+/* What a field of the kind ROGER_RECORDS or ROGER_TEXTS has in a record. */
+struct rg_list {
+	char *items;
+	size_t count;
+};
+
 /* The name of a field in a file. */
 static inline const char *rg_field_file(const struct roger_field *field)
 {

@@ -575,16 +575,13 @@ struct collecting {
 	struct rg_arena *arena;
 	const struct rg_index_place *places;
 	size_t item_size;
-	struct list {
-		void *items;
-		size_t count;
-	} list;
+	struct rg_list list;
 };
 
 static int see_item(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	struct collecting *collecting = context;
-	struct list *const list = &collecting->list;
+	struct rg_list *const list = &collecting->list;
 	int column, columns;
 	bool copied = true;
 	char *item, *at;

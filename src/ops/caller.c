@@ -106,17 +106,15 @@ static int check_names(const struct roger *roger, const struct roger_op *op,
 		       const struct roger_record *type, const void *record, struct roger_err *err)
 {
 	const struct roger_field *field;
-	const struct {
-		const char *items;
-		size_t count;
-	} * list;
+	const struct rg_list *list;
 	size_t i;
 	int r = ROGER_OK;
 
 	for (field = type->fields; field->name && r == ROGER_OK; field++) {
 		list = rg_field_at(field, record);
 		if (field->flags & (ROGER_SELF | ROGER_ACTOR))
-			r = check_name(roger, op, field, *(const struct roger_str *)list, err);
+			r = check_name(roger, op, field,
+				       *(const struct roger_str *)(const void *)list, err);
 		for (i = 0; field->kind == ROGER_RECORDS && i < list->count && r == ROGER_OK; i++)
 			r = check_names(roger, op, field->record,
 					list->items + i * field->record->size, err);

@@ -75,10 +75,7 @@ static void gather_names(struct gathered *gathered, const struct roger_record *t
 			 const void *records, size_t count, unsigned flags)
 {
 	const struct roger_field *field;
-	const struct {
-		const void *items;
-		size_t count;
-	} * list;
+	const struct rg_list *list;
 	size_t i;
 
 	for (field = type->fields; field->name; field++)

@@ -49,7 +49,8 @@ int rg_records_read(struct roger *roger, const struct rg_log_query *query, struc
 				 : rg_fail_memory(err);
 
 	*ret_records = (struct rg_records){ .count = entries.count, .lines = entries.count };
-	ret_records->items = rg_arena_get(arena, entries.count * type->size);
+	/* With room for one more. */
+	ret_records->items = rg_arena_get(arena, (entries.count + 1) * type->size);
 	if (r == ROGER_OK)
 		r = rg_kept(ret_records->items, err);
 	for (i = 0; i < entries.count && r == ROGER_OK; i++) {

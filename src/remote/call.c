@@ -46,10 +46,7 @@ static const struct row *row_of(const struct roger_op *op)
 
 static void print_list(const struct roger_field *field, const void *request, struct rg_buf *out)
 {
-	const struct {
-		const char *items;
-		size_t count;
-	} *list = rg_field_at(field, request);
+	const struct rg_list *list = rg_field_at(field, request);
 	size_t i;
 
 	rg_json_add_key(out, rg_str(field->name));

@@ -106,9 +106,8 @@ static void end_event(struct reading *reading)
 
 static void add_member(struct reading *reading, const char *name, struct roger_str value)
 {
-	if (!value.length)
-		return;
-	rg_json_add_member(reading->out, name, value);
+	if (value.length)
+		rg_json_add_member(reading->out, name, value);
 }
 
 /* Tell which message it is, never its content. */

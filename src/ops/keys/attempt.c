@@ -366,7 +366,6 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 					    .key = attempt->key };
 	const struct roger_attempt *settled;
 	struct rg_key_history history;
-	struct roger_attempt *lines;
 	struct rg_records known;
 	int r;
 
@@ -380,13 +379,9 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 		giving_up->attempt = *settled;
 	if (settled || attempt->outcome != ROGER_TIMEOUT)
 		return ROGER_OK;
-	lines = rg_arena_get(arena, (known.count + 1) * sizeof *lines);
-	if (!lines)
-		return rg_fail_memory(err);
-	if (known.count)
-		memcpy(lines, known.attempts, known.count * sizeof *lines);
-	lines[known.count] = *attempt;
-	r = rg_key_history(lines, known.count + 1, attempt->key, attempt->to, &history, arena, err);
+	known.attempts[known.count++] = *attempt;
+	r = rg_key_history(known.attempts, known.count, attempt->key, attempt->to, &history, arena,
+			   err);
 	giving_up->timeouts = history.timeouts;
 	if (r < 0 || history.timeouts < config->attempts_max)
 		return r;
