@@ -39,17 +39,16 @@ static const char begin_tables[] =
 	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,"
 	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL);\n";
 
-static const char *const seed_indexes[] = {
-	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id)",
-	"CREATE INDEX IF NOT EXISTS idx_messages_to_phase ON messages(to_phase)",
-	"CREATE INDEX IF NOT EXISTS idx_messages_from_phase ON messages(from_phase)",
-	"CREATE INDEX IF NOT EXISTS idx_messages_issue_phase ON messages(issue_id, to_phase)",
+static const char end_tables[] =
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_to_phase ON messages(to_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_from_phase ON messages(from_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_phase ON messages(issue_id, to_phase);\n"
 	"CREATE INDEX IF NOT EXISTS idx_messages_issue_unread ON messages(issue_id, to_phase, "
-	"read)",
-	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at)",
-	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter)",
-	NULL,
-};
+	"read);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter);\n"
+	"COMMIT";
 
 static const char put_row[] =
 	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
@@ -365,11 +364,9 @@ static int put_all(struct table *table, struct roger_err *err)
 
 static int fill_table(struct table *table, struct roger_err *err)
 {
-	size_t i;
 	char *sql;
-	int r;
+	int r = run_sql(table, begin_tables, err);
 
-	r = run_sql(table, begin_tables, err);
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0)",
@@ -378,10 +375,8 @@ static int fill_table(struct table *table, struct roger_err *err)
 	sqlite3_free(sql);
 	if (r == ROGER_OK)
 		r = put_all(table, err);
-	for (i = 0; r == ROGER_OK && seed_indexes[i]; i++)
-		r = run_sql(table, seed_indexes[i], err);
 	if (r == ROGER_OK)
-		r = run_sql(table, "COMMIT", err);
+		r = run_sql(table, end_tables, err);
 	return r == ROGER_OK ? sync_table(table, err) : r;
 }
 

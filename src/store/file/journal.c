@@ -922,16 +922,10 @@ static int fail_lost(const struct rg_journal *journal, struct roger_err *err)
 /* Did our lines start on a new line, or after half a line of another program? */
 static int check_apart(struct rg_journal *journal, uint64_t start, struct roger_err *err)
 {
-	char before = '\0';
-	size_t got;
-	int r;
+	bool apart;
+	int r = is_line_end(journal, start, &apart, err);
 
-	if (start == 0)
-		return ROGER_OK;
-	r = rg_file_read_at(journal->file, &before, 1, (int64_t)start - 1, &got, err);
-	if (r < 0)
-		return r;
-	return before == '\n' ? ROGER_OK : fail_lost(journal, err);
+	return r < 0 || apart ? r : fail_lost(journal, err);
 }
 
 void rg_journal_gather(struct rg_journal *journal, bool more)

@@ -48,8 +48,7 @@ struct row {
 
 static int look_at_row(struct rg_postgres *postgres, struct row *row, struct roger_err *err)
 {
-	PGresult *result = NULL;
-	struct roger_str text;
+	RG_CLEANUP(rg_result_clearp) PGresult *result = NULL;
 	int i, r;
 
 	r = rg_pg_ask(&postgres->keep, SHORT_MS,
@@ -60,10 +59,8 @@ static int look_at_row(struct rg_postgres *postgres, struct row *row, struct rog
 		      RG_ARGS(RG_INT(postgres->ws)), &result, err);
 	if (r < 0)
 		return r;
-	if (!PQntuples(result)) {
-		PQclear(result);
+	if (!PQntuples(result))
 		return rg_fail(err, ROGER_ECONFIG, 0, "the database has the workspace no more");
-	}
 	*row = (struct row){ .generation = rg_column_int(result, 0, 0),
 			     .step = rg_column_int(result, 0, 1),
 			     .messages = (uint64_t)rg_column_int(result, 0, 2),
@@ -71,14 +68,11 @@ static int look_at_row(struct rg_postgres *postgres, struct row *row, struct rog
 			     .chain = (uint64_t)rg_column_int(result, 0, 4),
 			     .age_ms = rg_column_int(result, 0, 5) };
 	rg_clock_follow(rg_column_int(result, 0, 6));
-	text = rg_column_bytes(result, 0, 7);
-	snprintf(row->leader, sizeof row->leader, "%.*s", RG_STR_ARGS(text));
+	snprintf(row->leader, sizeof row->leader, "%s", rg_column_bytes(result, 0, 7).data);
 	for (i = RG_LIVE; i <= RG_MOVED; i++)
 		if (rg_str_is(rg_column_bytes(result, 0, 8), rg_standings[i]))
 			row->standing = (enum rg_standing)i;
-	text = rg_column_bytes(result, 0, 9);
-	snprintf(row->place, sizeof row->place, "%.*s", RG_STR_ARGS(text));
-	PQclear(result);
+	snprintf(row->place, sizeof row->place, "%s", rg_column_bytes(result, 0, 9).data);
 	return ROGER_OK;
 }
 
@@ -105,16 +99,12 @@ static void forget_read(struct rg_postgres *postgres)
 static int add_journals(struct rg_common *common, const PGresult *result, struct roger_err *err)
 {
 	struct rg_kept_journal *journal;
-	struct roger_str name;
-	char text[RG_FILE_NAME_BYTES];
 	int row;
 
 	rg_assert(rg_common_has(common));
 	for (row = 0; row < PQntuples(result); row++) {
-		name = rg_column_bytes(result, row, 1);
-		snprintf(text, sizeof text, "%.*s", RG_STR_ARGS(name));
 		journal = rg_common_journal(common, (enum rg_log)rg_column_int(result, row, 0),
-					    text, true);
+					    rg_column_bytes(result, row, 1).data, true);
 		if (!journal)
 			return rg_fail_memory(err);
 		rg_buf_deinit(&journal->text);
@@ -130,16 +120,13 @@ static int add_journals(struct rg_common *common, const PGresult *result, struct
 static int add_documents(struct rg_common *common, const PGresult *result, struct roger_err *err)
 {
 	struct rg_kept_document *document;
-	struct roger_str name;
-	char text[RG_FILE_NAME_BYTES];
 	int row;
 
 	rg_assert(rg_common_has(common));
 	for (row = 0; row < PQntuples(result); row++) {
-		name = rg_column_bytes(result, row, 1);
-		snprintf(text, sizeof text, "%.*s", RG_STR_ARGS(name));
-		document = rg_common_document(
-			common, (enum rg_document)rg_column_int(result, row, 0), text, true);
+		document =
+			rg_common_document(common, (enum rg_document)rg_column_int(result, row, 0),
+					   rg_column_bytes(result, row, 1).data, true);
 		if (!document)
 			return rg_fail_memory(err);
 		rg_buf_clear(&document->text);
@@ -155,7 +142,8 @@ static int load_others(struct rg_postgres *postgres, struct roger_err *err)
 {
 	const struct rg_arg *args = RG_ARGS(RG_INT(postgres->ws), RG_INT(RG_DOCUMENT_ANSWER));
 	struct rg_common *common = postgres->common;
-	PGresult *journals = NULL, *documents = NULL;
+	RG_CLEANUP(rg_result_clearp) PGresult *journals = NULL;
+	RG_CLEANUP(rg_result_clearp) PGresult *documents = NULL;
 	int r;
 
 	r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
@@ -173,8 +161,6 @@ static int load_others(struct rg_postgres *postgres, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = add_documents(common, documents, err);
 	rg_common_unlock(common);
-	PQclear(journals);
-	PQclear(documents);
 	return r;
 }
 
@@ -183,8 +169,8 @@ static int follow_some(struct rg_postgres *postgres, const struct row *row, bool
 		       struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf lines = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_result_clearp) PGresult *result = NULL;
 	struct rg_common *common = postgres->common;
-	PGresult *result = NULL;
 	uint64_t end;
 	int r;
 
@@ -207,7 +193,6 @@ static int follow_some(struct rg_postgres *postgres, const struct row *row, bool
 	if (PQntuples(result) < LINES_AT_ONCE)
 		while (end + lines.length < row->bytes && !lines.failed)
 			rg_buf_add_char(&lines, end + lines.length + 1 < row->bytes ? 0 : '\n');
-	PQclear(result);
 	if (lines.failed)
 		return rg_fail_memory(err);
 	rg_common_lock(common);
@@ -255,9 +240,9 @@ static void check_last(struct rg_common *common, uint64_t start, struct roger_st
 static int say_alive(struct rg_postgres *postgres, bool ends, bool *ret_still,
 		     struct roger_err *err)
 {
+	RG_CLEANUP(rg_result_clearp) PGresult *result = NULL;
 	struct rg_common *common = postgres->common;
 	const int64_t before_ms = now_ms();
-	PGresult *result = NULL;
 	uint64_t last;
 	bool there;
 	int r;
@@ -284,7 +269,6 @@ static int say_alive(struct rg_postgres *postgres, bool ends, bool *ret_still,
 		rg_clock_follow(rg_column_int(result, 0, 0));
 		atomic_store(&postgres->lease_ns, before_ms + LEASE_MS);
 	}
-	PQclear(result);
 	return ROGER_OK;
 }
 
@@ -386,8 +370,8 @@ static int read_rest(struct rg_postgres *postgres, struct row *row, struct roger
 
 static int take_over(struct rg_postgres *postgres, struct row *row, struct roger_err *err)
 {
+	RG_CLEANUP(rg_result_clearp) PGresult *result = NULL;
 	struct rg_common *common = postgres->common;
-	PGresult *result = NULL;
 	int64_t before_ms = now_ms();
 	int r;
 
@@ -400,7 +384,6 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 	rg_common_lock(common);
 	postgres->generation = rg_column_int(result, 0, 0);
 	rg_common_unlock(common);
-	PQclear(result);
 	if (!postgres->generation)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "another server leads");
 	forget_read(postgres);
@@ -436,16 +419,15 @@ static int name_standby(struct rg_postgres *postgres, struct roger_err *err)
 		"current_setting('synchronous_standby_names') AS wanted, (SELECT "
 		"string_agg(application_name, ', ' ORDER BY application_name) FROM "
 		"pg_stat_replication) AS here) AS found";
-	PGresult *result = NULL;
+	RG_CLEANUP(rg_result_clearp) PGresult *result = NULL;
 	int r = rg_pg_ask(&postgres->keep, SHORT_MS, sql, NULL, &result, err);
 
 	if (r < 0)
 		return r;
 	rg_common_lock(postgres->common);
-	snprintf(postgres->standby, sizeof postgres->standby, "%.*s",
-		 RG_STR_ARGS(rg_column_bytes(result, 0, 0)));
+	snprintf(postgres->standby, sizeof postgres->standby, "%s",
+		 rg_column_bytes(result, 0, 0).data);
 	rg_common_unlock(postgres->common);
-	PQclear(result);
 	return ROGER_OK;
 }
 

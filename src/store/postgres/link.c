@@ -174,8 +174,7 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 		"pg_stat_activity "
 		"WHERE pid = pg_backend_pid()), (SELECT bool_or(pg_terminate_backend(pid)) FROM "
 		"pg_stat_activity WHERE pid = $1 AND backend_start::text = $2)";
-	PGresult *result = NULL;
-	struct roger_str begun;
+	RG_CLEANUP(rg_result_clearp) PGresult *result = NULL;
 	int r;
 
 	PQsetNoticeReceiver(link->connection, note_notice, link);
@@ -189,11 +188,10 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = check_direct(link, result, err);
 	if (r == ROGER_OK) {
-		begun = rg_column_bytes(result, 0, PQnfields(result) - 2);
 		link->session = rg_column_int(result, 0, 0);
-		snprintf(link->begun, sizeof link->begun, "%.*s", RG_STR_ARGS(begun));
+		snprintf(link->begun, sizeof link->begun, "%s",
+			 rg_column_bytes(result, 0, PQnfields(result) - 2).data);
 	}
-	PQclear(result);
 	return r;
 }
 

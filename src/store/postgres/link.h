@@ -73,7 +73,13 @@ RG_CHECKED int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **
 RG_CHECKED int rg_link_run(struct rg_link *link, const char *sql, int64_t *ret_number,
 			   struct roger_err *err);
 
-/* Read a column of a binary result. */
+/* For RG_CLEANUP. */
+static inline void rg_result_clearp(PGresult **result)
+{
+	PQclear(*result);
+}
+
+/* Read a column of a binary result.  A NUL follows the bytes, as libpq promises. */
 int64_t rg_column_int(const PGresult *result, int row, int column);
 struct roger_str rg_column_bytes(const PGresult *result, int row, int column);
 

@@ -85,7 +85,7 @@ static int64_t left_ms(int64_t until_ns)
 static int fill_cache(struct rg_postgres *postgres, int64_t until_ns, struct rg_pg_cache *cache,
 		      uint64_t journal, uint64_t from, size_t want, struct roger_err *err)
 {
-	PGresult *result = NULL;
+	RG_CLEANUP(rg_result_clearp) PGresult *result = NULL;
 	int r;
 
 	cache->journal = 0;
@@ -107,7 +107,6 @@ static int fill_cache(struct rg_postgres *postgres, int64_t until_ns, struct rg_
 			      ? (uint64_t)rg_column_int(result, 0, 0)
 			      : from;
 	rg_pg_join_lines(result, cache->from, &cache->bytes);
-	PQclear(result);
 	if (cache->bytes.failed)
 		return rg_fail_memory(err);
 	cache->journal = journal;
@@ -237,17 +236,14 @@ static int use_schema(struct rg_postgres *postgres, const PGresult *result, stru
 
 static int find_workspace(struct rg_postgres *postgres, struct roger_err *err)
 {
-	PGresult *result = NULL;
+	RG_CLEANUP(rg_result_clearp) PGresult *result = NULL;
 	int r;
 
 	r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
 		      "SELECT (SELECT max(version) FROM roger.schema), (SELECT ws FROM "
 		      "roger.workspace WHERE name = $1)",
 		      RG_ARGS(RG_TEXT(postgres->name)), &result, err);
-	if (r == ROGER_OK)
-		r = use_schema(postgres, result, err);
-	PQclear(result);
-	return r;
+	return r < 0 ? r : use_schema(postgres, result, err);
 }
 
 /* Begin with the first handle: connect, then let the threads do the rest. */

@@ -194,21 +194,17 @@ enum fate { WRITTEN, NOT_YET, REFUSED };
 /* Was the batch written?  Nobody else writes in this generation. */
 static enum fate look_at_fate(struct rg_postgres *postgres, const struct batch *batch)
 {
-	PGresult *result = NULL;
-	enum fate fate = NOT_YET;
+	RG_CLEANUP(rg_result_clearp) PGresult *result = NULL;
 
 	if (rg_pg_ask(&postgres->write, RG_LOOK_MS,
 		      "SELECT generation, writes FROM roger.workspace WHERE ws = $1",
 		      RG_ARGS(RG_INT(postgres->ws)), &result, NULL) < 0)
 		return NOT_YET;
 	if (!PQntuples(result) || rg_column_int(result, 0, 0) != batch->generation)
-		fate = REFUSED;
-	else if (rg_column_int(result, 0, 1) == batch->step + 1)
-		fate = WRITTEN;
-	else if (rg_column_int(result, 0, 1) != batch->step)
-		fate = REFUSED;
-	PQclear(result);
-	return fate;
+		return REFUSED;
+	if (rg_column_int(result, 0, 1) == batch->step + 1)
+		return WRITTEN;
+	return rg_column_int(result, 0, 1) == batch->step ? NOT_YET : REFUSED;
 }
 
 static bool go_on(struct rg_postgres *postgres, const struct batch *batch)
