@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/names.h"
-#include "cli/mail.h"
+#include "cli/command.h"
 #include "cli/screen.h"
 
 #include "data/record.h"

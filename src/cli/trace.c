@@ -1,5 +1,5 @@
 /* trace, show --trace: the way of each message as a table, a dash where it has not got yet. */
-#include "cli/mail.h"
+#include "cli/command.h"
 
 /* Steps that each message is asked for; others are told where they happened. */
 enum {

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/id.h"
-
 /* The order of kinds within one instant: a cause comes before its effect. */
 static const unsigned char causes[] = {
 	[ROGER_EVENT_CYCLE] = 0,	[ROGER_EVENT_SESSION] = 0,

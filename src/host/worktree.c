@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "host/file.h"
 #include "host/outside.h"
 #include "host/trust.h"
 #include "host/workspace.h"

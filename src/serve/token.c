@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/sign.h"
-#include "cli/term.h"
 #include "host/file.h"
 #include "serve/serve.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/id.h"
 #include "base/table.h"
-#include "ops/keys/attempt.h"
 
 /* How many of the newest timeouts are looked at. */
 enum { LOOK_AT = 1000 };

@@ -11,11 +11,9 @@
 #include "base/escape.h"
 #include "facts/damage.h"
 #include "facts/history.h"
-#include "facts/person.h"
 #include "host/chore.h"
 #include "host/triggers.h"
 #include "ops/edge/crossing.h"
-#include "ops/keys/attempt.h"
 #include "ops/tools/trust.h"
 
 /* How long until there is a concern: TEXT_MS for the text of a trigger file, CHORE_MS since a chore

@@ -6,7 +6,6 @@
 
 #include "base/sign.h"
 #include "ops/reading.h"
-#include "facts/watchdog.h"
 
 enum { MARK_DIGITS = 16 };
 

@@ -7,7 +7,6 @@
 #include "facts/note.h"
 #include "facts/person.h"
 #include "facts/sentence.h"
-#include "ops/keys/attempt.h"
 
 enum {
 	IDS_MAX = 500,	 /* ids in one query */

@@ -1,5 +1,4 @@
 /* timeline: what all logs know of an issue, a task, a run or an agent, as one history. */
-#include "ops/keys/attempt.h"
 #include "ops/proof/telling.h"
 
 #include "base/nearest.h"

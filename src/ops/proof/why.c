@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "ops/address.h"
-#include "ops/keys/attempt.h"
 #include "ops/proof/causes.h"
 
 struct asking {

@@ -1,7 +1,6 @@
 /* runs: every run, judged now, and the documents that are not as they should be. */
 #include "ops/runs/run_list.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/id.h"

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "base/sign.h"
-#include "host/file.h"
 #include "host/seal_key.h"
 #include "host/storage.h"
 
