@@ -214,8 +214,6 @@ static void print_end(struct listing *listing)
 
 /* ---------------------------------------------------------------- follow -- */
 
-enum { LOOK_MS = 500 };
-
 /* Find the line after which --follow starts, before the last --limit entries; 0: show all. */
 static int find_start(const struct cli_run *run, int64_t *ret_line, struct roger_err *err)
 {
@@ -280,7 +278,7 @@ static int follow_log(struct cli_run *run, struct roger_err *err)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "--follow starts at the end: expected neither --newest nor "
 			       "--after");
-	r = cli_follow_begin(&follow, run, LOOK_MS, err);
+	r = cli_follow_begin(&follow, run, err);
 	if (r < 0)
 		return r;
 	r = find_start(run, &line, err);

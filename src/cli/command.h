@@ -123,10 +123,6 @@ RG_CHECKED int cli_take_folder(struct cli_run *run, struct roger_err *err);
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
 
-/* Records that are printed, but are no verb's reply: an error, what send --batch did, help. */
-extern const struct roger_record cli_error_record, cli_batch_record, cli_queued_record,
-	cli_help_record;
-
 /* Check that --print names a member of the answer, before anything is done. */
 RG_CHECKED int cli_check_member(struct cli_run *run, struct roger_err *err);
 
@@ -210,16 +206,15 @@ void cli_browse(const char *url);
 
 /*
  * follow.c: -f.  _begin comes before the first look; each _wait writes out what was printed and
- * sleeps until something may have been stored, or for look_ms: other programs, and logs, wake
+ * sleeps until something may have been stored, or for a while: other programs, and logs, wake
  * nobody. false: the command was stopped, or nobody reads its output any more.
  */
 struct cli_follow {
 	const struct cli_run *run;
 	uint32_t mark;
-	int64_t look_ms;
 };
 RG_CHECKED int cli_follow_begin(struct cli_follow *follow, const struct cli_run *run,
-				int64_t look_ms, struct roger_err *err);
+				struct roger_err *err);
 bool cli_follow_wait(struct cli_follow *follow, bool *ret_stored);
 enum { CLI_FOLLOW_LAST = 10 }; /* shown first, unless --limit says otherwise */
 

@@ -12,14 +12,16 @@
 #include "cli/command.h"
 #include "cli/screen.h"
 
-int cli_follow_begin(struct cli_follow *follow, const struct cli_run *run, int64_t look_ms,
-		     struct roger_err *err)
+/* Other programs, and logs, wake nobody, so it looks this often. */
+enum { LOOK_MS = 500 };
+
+int cli_follow_begin(struct cli_follow *follow, const struct cli_run *run, struct roger_err *err)
 {
 	if (run->form == CLI_JSON)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "--json prints one object at the end; expected --jsonl with "
 			       "--follow");
-	*follow = (struct cli_follow){ .run = run, .look_ms = look_ms };
+	*follow = (struct cli_follow){ .run = run };
 	cli_screen_unpaged();
 	cli_stop_catch(run);
 	/* Set before the first look, so that nothing between that and the first wait is missed. */
@@ -39,13 +41,13 @@ static bool is_read(void)
 
 bool cli_follow_wait(struct cli_follow *follow, bool *ret_stored)
 {
-	int64_t until_ns = rg_clock_monotonic_ns() + follow->look_ms * 1000000;
+	int64_t until_ns = rg_clock_monotonic_ns() + LOOK_MS * INT64_C(1000000);
 	bool stored = false;
 
 	cli_term_flush();
 	cli_progress_end();
 	while (!stored && !cli_stopped() && is_read() && rg_clock_monotonic_ns() < until_ns)
-		stored = roger_watch(follow->run->roger, &follow->mark, follow->look_ms);
+		stored = roger_watch(follow->run->roger, &follow->mark, LOOK_MS);
 	*ret_stored = stored;
 	return !cli_stopped() && is_read();
 }

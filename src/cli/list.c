@@ -115,7 +115,7 @@ static int print_count(struct cli_run *run, struct roger_err *err)
 
 /* ---------------------------------------------------------------- follow -- */
 
-enum { LAST_BYTES = 160, LOOK_MS = 1000 };
+enum { LAST_BYTES = 160 };
 
 /* Find the id after which --follow starts, before the last --limit messages.  If there are no more
  * than these, last is not changed. */
@@ -169,7 +169,7 @@ static int follow_list(struct cli_run *run, struct roger_err *err)
 
 	if (request->newest)
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected --follow or --newest, not both");
-	r = cli_follow_begin(&follow, run, LOOK_MS, err);
+	r = cli_follow_begin(&follow, run, err);
 	request->anywhere = !request->text.length && !request->archived;
 	if (r == ROGER_OK && request->after.length)
 		snprintf(last, sizeof last, "%.*s", RG_STR_ARGS(request->after));

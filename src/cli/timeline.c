@@ -188,7 +188,7 @@ static int show_reply(struct cli_run *run, const struct roger_timeline_reply *re
 
 /* ---------------------------------------------------------------- follow -- */
 
-enum { EVENTS_MAX = 100000, LOOK_MS = 500, TIMES_MS = 5000, TIMES_COST = 100 };
+enum { EVENTS_MAX = 100000, TIMES_MS = 5000, TIMES_COST = 100 };
 
 /* A printed event.  It is known by a hash of its members, since its line in a file may move. */
 struct known_event {
@@ -316,7 +316,7 @@ static int follow_timeline(struct cli_run *run, struct roger_err *err)
 	struct following following = { .table.words.maximum = SIZE_MAX };
 	int r;
 
-	r = cli_follow_begin(&following.follow, run, LOOK_MS, err);
+	r = cli_follow_begin(&following.follow, run, err);
 	if (r < 0)
 		return r;
 	request->limit = EVENTS_MAX;

@@ -98,9 +98,8 @@ static int fill_in(struct roger_damage *damage, const struct rg_bytes *bytes,
 		return rg_fail(err, ROGER_EIO, 0, "what was damaged cannot be read");
 	if (bytes && !rg_arena_copy(arena, rg_str(digits), &damage->sha256))
 		return rg_fail_memory(err);
-	if (!rg_damage_id(damage, id) || !rg_arena_copy(arena, rg_str(id), &damage->id))
-		return rg_fail_memory(err);
-	return ROGER_OK;
+	return rg_kept(rg_damage_id(damage, id) && rg_arena_copy(arena, rg_str(id), &damage->id),
+		       err);
 }
 
 /* Fill in the line that starts at damage's byte. */

@@ -251,12 +251,12 @@ int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 	return r;
 }
 
-int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
+int rg_engine_bridge_begin(struct rg_engine *engine, struct roger_err *err)
 {
 	/* This handle may have the lock already, which rebuilt figures do not know. */
 	if (rg_store_holds(engine->store, RG_LOCK_BRIDGE))
 		return ROGER_OK;
-	return rg_store_take(engine->store, RG_LOCK_BRIDGE, wait_ms, err);
+	return rg_store_take(engine->store, RG_LOCK_BRIDGE, RG_LOCK_WAIT_MS, err);
 }
 
 void rg_engine_bridge_end(struct rg_engine *engine)

@@ -258,8 +258,7 @@ RG_CHECKED int rg_engine_accepted_number(struct rg_engine *engine, struct roger_
 					 struct roger_err *err);
 
 /* Become the only bridge of the workspace, until _end or the end of the process. */
-RG_CHECKED int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms,
-				      struct roger_err *err);
+RG_CHECKED int rg_engine_bridge_begin(struct rg_engine *engine, struct roger_err *err);
 void rg_engine_bridge_end(struct rg_engine *engine);
 
 /* Change a message that was found in this transaction. */

@@ -136,27 +136,23 @@ bool rg_sequence_covers(const struct rg_sequence *sequence, const struct rg_sequ
 
 int rg_sequence_new(struct rg_sequence **ret_sequence, struct roger_err *err)
 {
-	struct rg_sequence *sequence;
+	struct rg_arena *memory = rg_arena_new();
+	struct rg_sequence *sequence = memory ? rg_arena_get(memory, sizeof *sequence) : NULL;
 
-	sequence = calloc(1, sizeof *sequence);
-	if (!sequence)
-		return rg_fail_memory(err);
-	sequence->epoch = 1;
-	sequence->memory = rg_arena_new();
-	if (!sequence->memory) {
-		free(sequence);
+	if (!sequence) {
+		rg_arena_free(memory);
 		return rg_fail_memory(err);
 	}
+	sequence->memory = memory;
+	sequence->epoch = 1;
 	*ret_sequence = sequence;
 	return ROGER_OK;
 }
 
 struct rg_sequence *rg_sequence_free(struct rg_sequence *sequence)
 {
-	if (!sequence)
-		return NULL;
-	rg_arena_free(sequence->memory);
-	free(sequence);
+	if (sequence)
+		rg_arena_free(sequence->memory);
 	return NULL;
 }
 
@@ -267,10 +263,9 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 	sequence->foreign = !rg_json_member(root, "epoch") && sequence->count;
 	sequence->cleared = rg_json_member(root, "counters") && rg_json_member(root, "lastSeen") &&
 			    !rg_json_member(root, "epoch") && !sequence->foreign;
-	if (unknown.length &&
-	    !rg_arena_copy(sequence->memory, rg_buf_str(&unknown), &sequence->unknown))
-		return rg_fail_memory(err);
-	return ROGER_OK;
+	return rg_kept(!unknown.length || rg_arena_copy(sequence->memory, rg_buf_str(&unknown),
+							&sequence->unknown),
+		       err);
 }
 
 /* Sort the numbers, unless they are in order: another program's file may have any order. */

@@ -658,23 +658,23 @@ void rg_index_bring_seed_up(struct rg_index *index)
 	}
 }
 
-int rg_index_look(struct rg_index *index, bool *ret_valid, struct roger_err *err)
+int rg_index_look(struct rg_index *index, bool *ret_valid)
 {
 	uint64_t inode;
-	int r = rg_index_file_find(index, index->name, &inode, err);
+	int r = rg_index_file_find(index, index->name, &inode, NULL);
 
 	*ret_valid = false;
 	if (r < 0 || !inode)
 		return r;
-	r = use_file(index, inode, err);
-	return r < 0 ? r : load_progress(index, ret_valid, err);
+	r = use_file(index, inode, NULL);
+	return r < 0 ? r : load_progress(index, ret_valid, NULL);
 }
 
 uint64_t rg_index_peek(struct rg_index *index)
 {
 	bool valid;
 
-	return !index->in_memory && rg_index_look(index, &valid, NULL) == ROGER_OK && valid
+	return !index->in_memory && rg_index_look(index, &valid) == ROGER_OK && valid
 		       ? rg_index_end(index)
 		       : 0;
 }

@@ -143,7 +143,7 @@ static void *check_rows(void *context)
 static int begin_check(struct rg_index_checking *checking)
 {
 	struct rg_index *index = checking->index;
-	int r = rg_index_look(index, &checking->valid, NULL);
+	int r = rg_index_look(index, &checking->valid);
 
 	if (r == ROGER_OK && checking->valid)
 		r = rg_index_run(index, "PRAGMA temp_store = MEMORY; BEGIN", NULL);

@@ -69,7 +69,6 @@ struct rg_lates {
 	size_t count;
 };
 struct rg_box;
-struct rg_sequence;
 
 /* The messages in lines that the tables do not have yet (index_tail.c). */
 struct rg_index_tail {
@@ -269,7 +268,7 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
 
 /* Open the file as it is, and load the progress row; *ret_valid false: there is no file, or it is
  * of another version. */
-int rg_index_look(struct rg_index *index, bool *ret_valid, struct roger_err *err);
+int rg_index_look(struct rg_index *index, bool *ret_valid);
 
 /* Load the progress row; ROGER_EDATA: it does not match any more. */
 int rg_index_load(struct rg_index *index, struct roger_err *err);

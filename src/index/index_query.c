@@ -304,12 +304,11 @@ static int ask_rebuilding(struct rg_index *index, struct rg_question *question, 
 {
 	int tries = 0, r;
 
-	r = rg_index_ask_once(index, question, see, context, err);
-	while (rg_index_heals(index, &tries, &r, err)) {
+	do {
 		r = see(context, NULL, err);
 		if (r == ROGER_OK)
 			r = rg_index_ask_once(index, question, see, context, err);
-	}
+	} while (rg_index_heals(index, &tries, &r, err));
 	rg_question_deinit(question);
 	return r;
 }
@@ -564,7 +563,6 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 		rg_buf_add_text(&question.sql, source_of(query, query->archived).tables);
 		add_conditions(&question, index, query, &match, query->archived);
 	}
-	*ret_count = 0;
 	return ask_rebuilding(index, &question, see_number, ret_count, err);
 }
 

@@ -568,7 +568,7 @@ static int look_until(struct look *look, int64_t wait_ms, struct roger_err *err)
 	int r;
 
 	for (;;) {
-		r = rg_engine_bridge_begin(look->roger->engine, RG_LOCK_WAIT_MS, &why);
+		r = rg_engine_bridge_begin(look->roger->engine, &why);
 		if (r == ROGER_OK)
 			r = look_around(look, full, &why);
 		if (r < 0)
@@ -605,7 +605,7 @@ int rg_verb_bridge(struct roger *roger, const struct roger_bridge_request *reque
 		return r;
 	look.bridge = roger->bridge;
 	if (!look.bridge->is_bridge) {
-		r = rg_engine_bridge_begin(roger->engine, RG_LOCK_WAIT_MS, err);
+		r = rg_engine_bridge_begin(roger->engine, err);
 		if (r < 0)
 			return r;
 		look.bridge->is_bridge = true;

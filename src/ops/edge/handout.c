@@ -345,9 +345,6 @@ static size_t cut_at(struct roger_str behind, struct roger_str text)
 static int recover_handing(const struct handout *handout, const struct rg_handing *handing,
 			   struct roger_err *err)
 {
-	const struct rg_query query = { .ids = handing->ids.items,
-					.id_count = handing->ids.count,
-					.anywhere = true };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct roger_str behind = { "", 0 };
 	struct roger_message_list messages;
@@ -357,7 +354,8 @@ static int recover_handing(const struct handout *handout, const struct rg_handin
 	int r;
 
 	rg_assert(rg_engine_is_exclusive(handout->roger->engine));
-	r = find_messages(handout, &query, &messages, err);
+	r = rg_engine_find_ids(handout->roger->engine, handing->ids.items, handing->ids.count,
+			       handout->arena, &messages, err);
 	for (i = 0; r == ROGER_OK && i < messages.count; i++)
 		fresh |= is_fresh(&messages.items[i]);
 	if (r < 0 || !fresh)

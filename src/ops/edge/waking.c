@@ -45,13 +45,12 @@ static struct step find_last_look(struct rg_reading *reading, struct roger_str a
 					    .newest = true,
 					    .limit = 1 };
 	const struct rg_log_entries found = rg_read_entries(reading, &query);
-	struct rg_query by_id = { .id_count = 1, .anywhere = true };
 	struct roger_message_list named = { 0 };
 	struct step look = { 0 };
+	const struct rg_query by_id = { .ids = &look.last_id, .id_count = 1, .anywhere = true };
 
 	if (found.count)
 		look = read_step(reading, &found.items[0]);
-	by_id.ids = &look.last_id;
 	if (!look.position && look.last_id.length)
 		named = rg_read_messages(reading, &by_id);
 	if (named.count)

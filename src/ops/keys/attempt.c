@@ -757,7 +757,7 @@ static void send_due(struct roger *roger, const struct roger_str *id, struct rg_
 	rg_assert(!rg_engine_took_records(roger->engine));
 	if (rg_engine_find_ids(roger->engine, id, 1, arena, &found, NULL) == ROGER_OK &&
 	    found.count && found.items->notice_due)
-		(void)!rg_notice_send(roger, found.items, NULL);
+		(void)!rg_notice_send(roger, found.items);
 }
 
 /* Write the letter of a worn message, and then its line.  After a kill in between it is done again,

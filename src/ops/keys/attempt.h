@@ -121,8 +121,7 @@ RG_CHECKED int rg_attempt_put_back(struct roger *roger, const struct roger_str *
  */
 bool rg_notice_may(const struct roger *roger, const struct roger_message *message);
 /* Tell the sender of this message, of which a notice is due, once. */
-RG_CHECKED int rg_notice_send(struct roger *roger, const struct roger_message *message,
-			      struct roger_err *err);
+RG_CHECKED int rg_notice_send(struct roger *roger, const struct roger_message *message);
 /* Its sender was told. */
 RG_CHECKED int rg_attempt_told(struct roger *roger, const struct roger_str *id,
 			       struct rg_arena *arena, struct roger_err *err);

@@ -41,10 +41,10 @@ static void print_content(const struct roger_message *message, bool note, struct
 
 /* Find the reader of the notice: the sender; if it retired, its successor, else a person. */
 static int find_reader(struct roger *roger, struct roger_str from, struct rg_arena *arena,
-		       struct roger_str *ret_to, struct roger_err *err)
+		       struct roger_str *ret_to)
 {
 	struct roger_retired_list retired;
-	int r = rg_engine_retired(roger->engine, arena, &retired, err);
+	int r = rg_engine_retired(roger->engine, arena, &retired, NULL);
 
 	*ret_to = from;
 	if (r == ROGER_OK && rg_retired_find(&retired, from)) {
@@ -55,8 +55,7 @@ static int find_reader(struct roger *roger, struct roger_str from, struct rg_are
 }
 
 /* Send the notice.  A dry run comes first, since each refusal goes into the send log. */
-static int send_notice(struct roger *roger, struct roger_send_request *request,
-		       struct roger_err *err)
+static int send_notice(struct roger *roger, struct roger_send_request *request)
 {
 	struct roger_send_reply reply;
 	int i, r = ROGER_OK;
@@ -65,7 +64,7 @@ static int send_notice(struct roger *roger, struct roger_send_request *request,
 	for (i = 0; i < 2 && r == ROGER_OK; i++) {
 		request->dry_run = i == 0;
 		roger->own_mail = true;
-		r = rg_op_call(&rg_op_send, roger, request, &reply, err);
+		r = rg_op_call(&rg_op_send, roger, request, &reply, NULL);
 		roger->own_mail = false;
 		if (r == ROGER_OK)
 			rg_arena_free(reply.memory);
@@ -75,14 +74,14 @@ static int send_notice(struct roger *roger, struct roger_send_request *request,
 
 /* Was the notice sent?  The send log knows, even if the notice's line was damaged since. */
 static int was_sent(struct roger *roger, struct roger_str key, struct rg_arena *arena,
-		    bool *ret_sent, struct roger_err *err)
+		    bool *ret_sent)
 {
 	const struct rg_log_query log = {
 		.log = RG_LOG_SENDS, .owner = RG_STR("roger"), .key = key, .states = true
 	};
 	struct rg_records lines;
 	size_t i;
-	int r = rg_records_read(roger, &log, arena, &lines, err);
+	int r = rg_records_read(roger, &log, arena, &lines, NULL);
 
 	for (*ret_sent = false, i = 0; r == ROGER_OK && i < lines.count; i++)
 		*ret_sent |=
@@ -91,7 +90,7 @@ static int was_sent(struct roger *roger, struct roger_str key, struct rg_arena *
 }
 
 static int tell_sender(struct roger *roger, const struct roger_message *message,
-		       struct rg_arena *arena, struct roger_err *err)
+		       struct rg_arena *arena)
 {
 	struct roger_str to;
 	struct roger_send_request request = { .from = RG_STR("roger"),
@@ -105,10 +104,10 @@ static int tell_sender(struct roger *roger, const struct roger_message *message,
 
 	rg_assert(message->notice_due);
 	if (!rg_arena_print(arena, &request.key, "%.*s:notice:1", RG_STR_ARGS(message->id)))
-		return rg_fail_memory(err);
-	r = was_sent(roger, request.key, arena, &sent, err);
+		return ROGER_ENOMEM;
+	r = was_sent(roger, request.key, arena, &sent);
 	if (r == ROGER_OK && !sent)
-		r = find_reader(roger, message->from, arena, &to, err);
+		r = find_reader(roger, message->from, arena, &to);
 	if (r < 0 || sent)
 		return r;
 	/* A note may be too long for a message. */
@@ -117,17 +116,17 @@ static int tell_sender(struct roger *roger, const struct roger_message *message,
 
 		print_content(message, note, &content);
 		if (content.failed)
-			return rg_fail_memory(err);
+			return ROGER_ENOMEM;
 		request.content = rg_buf_str(&content);
-		r = send_notice(roger, &request, err);
+		r = send_notice(roger, &request);
 	}
 	return r;
 }
 
-int rg_notice_send(struct roger *roger, const struct roger_message *message, struct roger_err *err)
+int rg_notice_send(struct roger *roger, const struct roger_message *message)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	int r = arena ? tell_sender(roger, message, arena, err) : rg_fail_memory(err);
+	int r = arena ? tell_sender(roger, message, arena) : ROGER_ENOMEM;
 
-	return r < 0 ? r : rg_attempt_told(roger, &message->id, arena, err);
+	return r < 0 ? r : rg_attempt_told(roger, &message->id, arena, NULL);
 }

@@ -74,11 +74,6 @@ static bool is_open(const struct roger_attempt *states, size_t count, const stru
 	return false;
 }
 
-static bool same_key(const struct roger_attempt *a, const struct roger_attempt *b)
-{
-	return rg_str_equal(a->key, b->key);
-}
-
 /* Move the keys that may go to the front of the sorted states, one state each; returns how many. */
 static size_t find_closed(struct purging *purging)
 {
@@ -87,7 +82,7 @@ static size_t find_closed(struct purging *purging)
 
 	while (from < purging->state_count) {
 		for (to = from + 1;
-		     to < purging->state_count && same_key(&states[from], &states[to]);)
+		     to < purging->state_count && !compare_keys(&states[from], &states[to]);)
 			to++;
 		if (!is_open(&states[from], to - from, purging)) {
 			newest = states[from];

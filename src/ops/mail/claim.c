@@ -295,9 +295,6 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 		      struct roger_messages_reply *reply, decide *one, struct rg_due *due,
 		      struct roger_err *err)
 {
-	const struct rg_query query = { .ids = request->ids.items,
-					.id_count = request->ids.count,
-					.anywhere = true };
 	const struct instant now = { roger, rg_clock_ms(), roger->workspace->config->lease_ms_max };
 	struct roger_message_list found, left;
 	struct roger_message *after;
@@ -305,7 +302,8 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 	int r;
 
 	rg_assert(rg_engine_is_exclusive(roger->engine));
-	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
+	r = rg_engine_find_ids(roger->engine, request->ids.items, request->ids.count, reply->memory,
+			       &found, err);
 	if (r == ROGER_OK)
 		r = check_ids(roger, request, &found, reply->memory, err);
 	left = found;
@@ -361,7 +359,7 @@ int rg_verb_ack(struct roger *roger, const struct roger_ack_request *request,
 	messages = (struct roger_message *)(uintptr_t)reply->messages.items;
 	/* If a sender cannot be told now, the ack stands: it is told later. */
 	for (i = 0; r == ROGER_OK && i < reply->messages.count; i++)
-		if (messages[i].notice_due && rg_notice_send(roger, &messages[i], NULL) == ROGER_OK)
+		if (messages[i].notice_due && rg_notice_send(roger, &messages[i]) == ROGER_OK)
 			messages[i].notice_due = false;
 	return r;
 }
