@@ -176,7 +176,7 @@ int rg_caller_leave_own(const struct roger *roger, const char *member,
 	size_t i;
 	int r;
 
-	if (!roger->caller.own || roger->own_mail || !count)
+	if (!roger->caller.own || roger->own_mail)
 		return ROGER_OK;
 	r = rg_engine_retired(roger->engine, arena, &retired, err);
 	if (r < 0)

@@ -24,7 +24,8 @@ RG_CHECKED int rg_caller_check(struct roger *roger, const struct roger_op *op, c
 RG_CHECKED int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *reply,
 			      struct roger_err *err);
 
-/* Take out the messages that the caller may not see; ROGER_ENOENT, of the member: all of them. */
+/* Take out the messages that the caller may not see; ROGER_ENOENT, of the member: none is left, as
+ * where there was none. */
 RG_CHECKED int rg_caller_leave_own(const struct roger *roger, const char *member,
 				   struct roger_message_list *messages, struct rg_arena *arena,
 				   struct roger_err *err);

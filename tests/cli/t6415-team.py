@@ -88,6 +88,10 @@ for words, status in ((["show", "msg-17"], 64), (["show", "ann#2"], 66), (["repl
                       (["complete", "anns-ru", "--failed"], 66), (["complete", "eves", "--message", SECRET[-8:]], 66), (["send", "boob", "x"], 77)):
     ended = far("eve", *words, status=status)
     check(f"{' '.join(words[:2])} names nobody else and no run of others", not re.search("bob|'anns-run'[^ ]| to lead", ended.stdout + ended.stderr), ended.stderr)
+for verb, theirs, nobodys in (("show", "ann#2", "zed#1"), ("ack", "ann#2", "zed#1"), ("reply", "ann#2", "zed#1"), ("complete", "anns-run", "zeds-run")):
+    there, absent = (far("eve", verb, name, *(("--failed",) if verb == "complete" else ("x",) if verb == "reply" else ()), status=66).stderr.replace(name, "X")
+                     for name in (theirs, nobodys))
+    equal(f"{verb} does not tell what others have from what nobody has", there, absent)
 far("root", "send", "carol", "for the heir", "--as", "ann", "--new")
 far("root", "agents", "retire", "carol", "--to", "eve")
 INHERITED = json.loads(far("root", "list", "--to", "carol", "--json").stdout)["messages"][0]["id"]

@@ -136,7 +136,11 @@ static int find_document(struct roger *roger, struct roger_str run_id, struct rg
 	r = rg_engine_run_find(roger->engine, run_id, arena, &text, err);
 	if (r < 0)
 		return r;
-	if (!text.data && !roger->caller.own)
+	/* Nor does who sees only its own learn whether there is such a run of others. */
+	if (!text.data && roger->caller.own)
+		return rg_fail_member(err, ROGER_ENOENT, "run", "no run '%.*s' of '%.*s'",
+				      RG_STR_ARGS(run_id), RG_STR_ARGS(roger->caller.name));
+	if (!text.data)
 		near = rg_run_near(roger, run_id, arena);
 	if (!text.data)
 		return rg_fail_member(err, ROGER_ENOENT, "run",
