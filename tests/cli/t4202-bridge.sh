@@ -148,8 +148,10 @@ printf '(wa #1): to workers\n' >"$boxes/workers.txt"
 printf '(WC #1): to the night shift\n' >"$boxes/Night-Shift.txt"
 touch -d '1 minute ago' "$boxes/Night-Shift.txt" # the older file is taken first
 bridge -q 2>/dev/null
+roger send --as LEAD --new ghost 'it never looks' -q
 printf '(wa #2): to all\n' >"$boxes/all.txt"
-bridge -q 2>/dev/null
+run bridge
+like "who gets nothing of it is told" "$err" '^note: skipped: .*ghost [(]never looked at its mail here[)]'
 is "a group, without the sender" "$(mail_of wb)" '[[1, "to the night shift"], [1, "to workers"], [2, "to all"]]'
 is "the sender gets nothing of its own" "$(mail_of wa)" '[]'
 is "all: everybody who was ever here but the sender, with one number" \

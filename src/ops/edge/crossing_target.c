@@ -192,11 +192,13 @@ static int find_several(struct rg_crossing *crossing, struct roger_str name,
 	struct rg_everyone everyone;
 	int r = rg_agents_of(crossing->roger, name, crossing->arena, &everyone, err);
 
-	if (r == ROGER_OK)
-		*ret_target = (struct rg_crossing_target){ .names = everyone.names,
-							   .group = true,
-							   .shown = name };
-	return r;
+	if (r < 0)
+		return r;
+	rg_agents_note_skipped(crossing->reply->memory, &crossing->reply->notes, &everyone.skipped);
+	*ret_target = (struct rg_crossing_target){ .names = everyone.names,
+						   .group = true,
+						   .shown = name };
+	return ROGER_OK;
 }
 
 int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,

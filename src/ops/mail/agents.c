@@ -295,6 +295,23 @@ void rg_agents_skip(struct rg_arena *arena, struct roger_left_out_list *list, st
 		rg_arena_append(arena, &list->items, &list->count, &out, sizeof out));
 }
 
+void rg_agents_note_skipped(struct rg_arena *arena, struct roger_strs *notes,
+			    const struct roger_left_out_list *skipped)
+{
+	struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str note;
+	size_t i;
+
+	if (!skipped->count)
+		return;
+	for (i = 0; i < skipped->count; i++)
+		rg_buf_printf(&text, "%s%.*s (%.*s)",
+			      i ? ", " : "skipped: ", RG_STR_ARGS(skipped->items[i].to),
+			      RG_STR_ARGS(skipped->items[i].why));
+	note = rg_arena_take(arena, &text);
+	rg_arena_note(arena, notes, "%.*s", RG_STR_ARGS(note));
+}
+
 static int leave_out_retired(struct roger *roger, const struct rg_names *names,
 			     struct rg_names *staying, struct roger_left_out_list *skipped,
 			     struct roger_err *err)

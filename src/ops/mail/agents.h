@@ -22,6 +22,10 @@ struct roger_str rg_agents_why_retired(const struct roger_retired *retired, stru
 void rg_agents_skip(struct rg_arena *arena, struct roger_left_out_list *list, struct roger_str to,
 		    struct roger_str why);
 
+/* Add one note for all that get nothing, since there may be many. */
+void rg_agents_note_skipped(struct rg_arena *arena, struct roger_strs *notes,
+			    const struct roger_left_out_list *skipped);
+
 /* Find the agents that are not part of `all`, since they got mail, and never sent, read, looked
  * or arrived.  Needs the time of each agent's last look. */
 RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,

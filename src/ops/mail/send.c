@@ -198,24 +198,6 @@ static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struc
 	return ROGER_OK;
 }
 
-/* Add one note for all that get nothing, since there may be many. */
-static void note_skipped(struct rg_sending *sending, struct rg_draft *draft)
-{
-	const struct roger_left_out_list *skipped = &draft->reply->skipped;
-	struct rg_buf text = { .maximum = SIZE_MAX };
-	struct roger_str note;
-	size_t i;
-
-	if (!skipped->count)
-		return;
-	for (i = 0; i < skipped->count; i++)
-		rg_buf_printf(&text, "%s%.*s (%.*s)",
-			      i ? ", " : "skipped: ", RG_STR_ARGS(skipped->items[i].to),
-			      RG_STR_ARGS(skipped->items[i].why));
-	note = rg_arena_take(sending->arena, &text);
-	rg_arena_note(sending->arena, &draft->reply->notes, "%.*s", RG_STR_ARGS(note));
-}
-
 /* Add the members of a group, or of all, but not the sender. */
 static int add_several(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 		       struct roger_err *err)
@@ -304,7 +286,7 @@ static int resolve_recipients(struct rg_sending *sending, struct rg_draft *draft
 		if (r < 0)
 			return r;
 	}
-	note_skipped(sending, draft);
+	rg_agents_note_skipped(sending->arena, &draft->reply->notes, &draft->reply->skipped);
 	if (rg_arena_failed(sending->arena))
 		return rg_fail_memory(err);
 	if (draft->to.count == 0 && draft->reply->skipped.count) {
