@@ -97,6 +97,8 @@ static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply 
 {
 	if (((const struct rg_setup_options *)run->options)->yes)
 		return true;
+	if (run->form != CLI_HUMAN)
+		return false;
 	print_files(plan, false);
 	cli_term_flush();
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
@@ -115,11 +117,16 @@ static int run_setup(struct cli_run *run, struct roger_err *err)
 	request->dry_run = true;
 	r = roger_setup(request, &reply, err);
 	if (r == ROGER_OK && !dry_run && reply.changes) {
-		run->exit = CLI_NOTHING;
-		request->dry_run = !is_agreed(run, &reply);
-		roger_reply_free(&reply);
-		if (request->dry_run)
+		if (!is_agreed(run, &reply)) {
+			if (run->form == CLI_HUMAN)
+				roger_reply_free(&reply);
+			else
+				cli_answer(run, &reply);
+			run->exit = CLI_NOTHING;
 			return ROGER_OK;
+		}
+		roger_reply_free(&reply);
+		request->dry_run = false;
 		umask(cli_file_mask);
 		r = roger_setup(request, &reply, err);
 		umask(077);

@@ -110,6 +110,8 @@ is "the server knows it" "$(json 'd["mcpServers"]["roger"]["args"]' <.mcp.json)"
 is "hooks are replaced, not doubled" "$(grep -c 'hook claude stop --as builder' .claude/settings.json) $(grep -c 'hook claude stop' .claude/settings.json)" "1 1"
 exits 0 "as JSON" roger setup --json --dry-run
 is "all is one object" "$(printf '%s' "$out" | json 'd["tools"], d["made_workspace"]')" '[["claude", "codex"], false]'
+exits 1 "nor without an answer to its question" roger setup gemini --name other --json
+is "is there anything but one object" "$(printf '%s' "$out" | json 'd["changes"] > 0')$err" 'true'
 
 # ------------------------------------------------------------ for everybody who clones it
 commands() {
