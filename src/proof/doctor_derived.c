@@ -57,6 +57,7 @@ static int look_at_state(struct rg_doctor *doctor, const struct rg_sequence *wan
 			 enum roger_severity *ret_severity, struct roger_err *err)
 {
 	struct rg_store *store = doctor->engine->store;
+	struct rg_shared *shared = rg_store_shared(store);
 	struct rg_sequence *state = NULL;
 	struct roger_str text;
 	int r = store->ops->get(store, RG_DOCUMENT_STATE, RG_STR(""), doctor->arena, &text, why);
@@ -71,6 +72,8 @@ static int look_at_state(struct rg_doctor *doctor, const struct rg_sequence *wan
 		*ret_what = why->message;
 		/* Something else has its name, which is not roger's to remove. */
 		*ret_severity = r == ROGER_EREFUSED ? ROGER_DAMAGE : ROGER_REPAIRABLE;
+	} else if (!state && shared && atomic_load(&shared->state_written)) {
+		*ret_what = "it is missing";
 	} else if (state && state->epoch < wanted->epoch) {
 		*ret_what = "its epoch has ended";
 	} else if (state && state->epoch == wanted->epoch && !rg_sequence_covers(state, wanted)) {

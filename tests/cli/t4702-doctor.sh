@@ -142,6 +142,7 @@ mended "a table that lacks rows" index "rows of messages: 0" messages.db 0 'pyth
 mended "a row of it changed" index "differs from the journal" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
 mended "a trigger that somebody planted" index "a view or trigger" messages.db 0 'python3 -c '\''import sqlite3; sqlite3.connect(".roger/messages.db").execute("create trigger t after insert on messages begin delete from messages; end")'\'''
 mended "a table that is none" index "cannot be read" messages.db 0 'printf '\''no database, this is'\'' | dd of=.roger/messages.db conv=notrunc 2>/dev/null'
+mended "message-state.json is missing" state "it is missing" message-state.json 0 'roger send --as ann bob more -q; rm .roger/message-state.json'
 mended "message-state.json is none" state "not JSON" message-state.json 0 'printf '\''{"epoch":0'\'' >.roger/message-state.json'
 sed -i 's/"ann":[0-9]*/"ann":1/' .roger/message-state.json
 found "a counter that is behind" note state "counter is below" message-state.json 0
