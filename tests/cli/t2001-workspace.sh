@@ -136,6 +136,9 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	exits 74 "without the right to write" setpriv --reuid=65534 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
 		"$locked/roger" send bob x --as ann --workspace "$locked"
 	like "that is what it says" "$err" "Permission denied"
+	exits 1 "a look at sends that no log has" setpriv --reuid=65534 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
+		"$locked/roger" log sends --workspace "$locked"
+	like "says that they may be missing" "$err" "cannot be written: sends that they lack are not shown"
 	exits 77 "another user's, who keeps it closed" setpriv --reuid=65533 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
 		"$locked/roger" list --workspace "$locked"
 	like "learns who owns it" "$err" "belongs to another user \(id 65534\), who keeps it closed"
