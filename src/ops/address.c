@@ -16,7 +16,7 @@ enum {
 	NEAR = 64,		/* messages of a sender that may be out of order */
 	PAGE = 256,
 	NEWEST = 1000,
-	WORDS_MAX = 100, /* a longer list was made by a program, and has only ids */
+	WORDS_MAX = 100, /* a longer list was made by a program, and must have whole ids */
 };
 
 /* A word of a request for which ids are sought. */
@@ -397,11 +397,24 @@ static bool is_sought(const struct roger *roger, const struct roger_field *field
 	if (!(field->flags & ROGER_SOUGHT))
 		return false;
 	words = words_of(field, request);
-	for (i = 0; i < words.count && words.count <= WORDS_MAX; i++)
+	for (i = 0; i < words.count; i++)
 		if (roger->caller.own || field->flags & (ROGER_RUN | ROGER_LETTER) ||
 		    !rg_id_is_own(words.items[i]))
 			return true;
 	return false;
+}
+
+/* Take a word of a long list as it is.  What is no id even of another program is refused, not
+ * missed: to seek each word would take seconds. */
+static int take_whole_id(struct seeking *seeking, struct roger_str word, struct roger_err *err)
+{
+	struct roger_message wanted = { .epoch = 0 };
+
+	if (rg_str_is(word, "@last") || read_number(word, &wanted))
+		return rg_fail_member(err, ROGER_EDATA, seeking->field->name,
+				      "%s: '%.*s': of more than %d each must be a whole id",
+				      seeking->field->name, RG_STR_ARGS(word), WORDS_MAX);
+	return take_id(seeking, word, err);
 }
 
 static int resolve_field(struct seeking *seeking, char *request, struct roger_err *err)
@@ -413,7 +426,9 @@ static int resolve_field(struct seeking *seeking, char *request, struct roger_er
 
 	seeking->found = (struct roger_strs){ 0 };
 	for (i = 0; i < words.count && r == ROGER_OK; i++)
-		r = seek_word(seeking, words.items[i], err);
+		r = words.count <= WORDS_MAX || seeking->roger->caller.own
+			    ? seek_word(seeking, words.items[i], err)
+			    : take_whole_id(seeking, words.items[i], err);
 	if (r < 0)
 		return r;
 	if (field->kind == ROGER_TEXTS)

@@ -165,6 +165,13 @@ like "status counts it once" "$(roger status)" "heir .*: 1 unread"
 like "why says the same" "$(roger why heir)" "heir .*: 1 unread"
 unlike "and nothing waits for the leaver" "$(roger status)" "leaver"
 exits 0 "the heir takes it" roger receive --as heir
+
+# A long list has whole ids; a number in it is refused, and not said to be of no message.
+# shellcheck disable=SC2046
+exits 65 "a hundred numbers and one" roger show --as plan $(seq -f 'plan#%g' 101)
+like "are too many to look for" "$err" "of more than 100 each must be a whole id"
+# shellcheck disable=SC2046
+exits 0 "as many ids are not" roger show $(roger list --limit 1 --print id | sed $(printf '%.0s-e p ' $(seq 100)))
 like "the line keeps its recipient, and says who read it" "$(roger show --json "$(roger list --to leaver --print id)")" '"to":"leaver".*"read_by":"heir"'
 like "trace does, too" "$(roger trace --as heir "$(roger list --to leaver --print id)")" "read  *[^ ]* [^ ]*  heir"
 exits 0 "verify" roger verify
