@@ -345,6 +345,8 @@ static int change_run(struct roger *roger, struct roger_str run_id, rg_run_chang
 	int r = rg_run_update(roger, run_id, change, context, reply->memory, &document,
 			      &reply->changed, err);
 
+	if (r == ROGER_OK)
+		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
