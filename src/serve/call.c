@@ -87,11 +87,24 @@ static int check_once(const struct evkeyvalq *pairs, const struct evkeyval *pair
 					       "member '%.64s' comes twice", pair->key);
 }
 
+/* The caller need not name itself in an object: the token does. */
+static void name_caller(struct serve_job *job)
+{
+	const struct roger_field *field = rg_find_flag(job->verb->request, ROGER_SELF);
+
+	if (field && job->caller.right != RG_LOOK &&
+	    (job->caller.right == RG_ACT || job->caller.how == RG_BY_LOGIN ||
+	     (field->flags & ROGER_REQUIRED)) &&
+	    !rg_name_is_pattern(rg_str(job->caller.name)))
+		*(struct roger_str *)rg_field_at(field, job->request) = rg_str(job->caller.name);
+}
+
 static int read_object(struct serve_job *job, struct roger_str text, struct roger_err *err)
 {
 	const struct rg_json *json;
 	int r;
 
+	name_caller(job);
 	if (!rg_arena_copy(job->arena, text, &text))
 		return rg_fail_memory(err);
 	r = rg_json_read_within(text, job->arena, &json, err);
@@ -140,14 +153,6 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 
 int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_err *err)
 {
-	const struct roger_field *field = rg_find_flag(job->verb->request, ROGER_SELF);
-
-	/* The caller need not name itself: the token does. */
-	if (field &&
-	    (job->caller.right == RG_ACT || job->caller.how == RG_BY_LOGIN ||
-	     (field->flags & ROGER_REQUIRED)) &&
-	    !rg_name_is_pattern(rg_str(job->caller.name)))
-		*(struct roger_str *)rg_field_at(field, job->request) = rg_str(job->caller.name);
 	return read_object(job, body.length ? body : RG_STR("{}"), err);
 }
 

@@ -54,6 +54,8 @@ equal("a run of the farm, for another of it", far("ci-*", "run", "--as", "ci-17"
 names = {m["from"] for m in json.loads(far("root", "list", "--json").stdout)["messages"]}
 check("nothing was stored under a name that does not fit", names <= {"ci-17", "ci-18", "lead", "run"}, names)
 check("with a token a name need not be said", json.loads(far("bob", "inbox", "--json", status=1).stdout)["unread"] == 0 and "who are you" not in far("bob", "receive", status=1).stderr)
+for words in (("inbox", "--limit", "1"), ("wait", "--timeout", "10ms"), ("prime", "--issue", "none")):
+    check(f"nor with {words[1]}", "bob" in (lambda ended: ended.stdout + ended.stderr)(far("bob", *words, status=int(words[0] != "prime"))))
 told = far("bob", "inbox", "--as", "lead", status=77)
 check("nor is it anybody's choice", "token is for 'bob'; say that name (--as, or ROGER_AGENT), or none\n" in told.stderr, told.stderr)
 equal("which a hook with another name says", far("bob", "hook", "any", "prompt", "--as", "lead").stderr, told.stderr)
