@@ -377,6 +377,8 @@ bool remote_is_here(const struct remote *remote, const struct roger_op *op)
 static int check_call(const struct remote *remote, const struct call *call, struct roger_err *err)
 {
 	const struct roger_field *self = rg_find_flag(call->op->request, ROGER_SELF);
+	const void *request = call->request;
+	void *copy;
 
 	if ((call->op->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE)) ||
 	    (call->row->local && !*remote->places->socket))
@@ -387,10 +389,15 @@ static int check_call(const struct remote *remote, const struct call *call, stru
 				     : "%s is for the machine that has the workspace: run it "
 				       "there, or here without ROGER_SERVER",
 			call->op->name);
-	/* The agent may be known by the token alone; then the server checks everything. */
-	return self && rg_field_unset(self, call->request) && !*remote->places->socket
-		       ? ROGER_OK
-		       : rg_request_check(call->op->request, call->request, err);
+	/* The agent may be known by the token alone: any name will do for it here. */
+	if (self && rg_field_unset(self, request) && !*remote->places->socket) {
+		copy = rg_arena_get(call->arena, call->op->request->size);
+		if (!copy)
+			return rg_fail_memory(err);
+		request = memcpy(copy, request, call->op->request->size);
+		*(struct roger_str *)rg_field_at(self, copy) = RG_STR("token");
+	}
+	return rg_request_check(call->op->request, request, err);
 }
 
 int remote_call_within(struct remote *remote, const struct roger_op *op, const void *request,

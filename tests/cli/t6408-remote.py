@@ -397,6 +397,8 @@ for status in (502, 503, 504):
     gateway = Strange(status=status, body=b"<html>bad gateway</html>")
     ended = remote("send", "bob", "kept", "--as", "al", "--queue", server=gateway.url)
     check(f"{status}: --queue queues", ended.returncode == 0 and "queued" in ended.stdout, (ended.returncode, ended.stdout, ended.stderr))
+    ended = remote("send", "bob", "", "--queue", server=gateway.url, token="of-somebody")
+    check(f"{status}: but nothing that no server takes", ended.returncode == 64 and "content is required" in ended.stderr, (ended.returncode, ended.stderr))
     gateway.told.clear()
     ended = remote("inbox", "--as", "bob", server=gateway.url)
     check(f"{status}: the next command says since when it is down", ended.returncode == 75 and "down since 20" in ended.stderr and f"status {status}" in ended.stderr, (ended.returncode, ended.stderr))
