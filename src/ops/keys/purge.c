@@ -1,10 +1,10 @@
 /*
  * purge: entries of old cycles leave the send logs (seed 000, retention).
  *
- * The current cycle and those before it, cycles.keep in all, stay.  So does
- * every entry of a key whose outcome is open: it timed out and has no dead letter, and its next
- * attempt depends on them. Of other keys a digest stays for cycles.keep_digests cycles.  Dead
- * letters are another log.
+ * The current cycle and those before it, cycles.keep in all, stay.  So does every entry of a key
+ * that was tried in one of them, or whose outcome is open: it timed out and has no dead letter, and
+ * its next attempt depends on them.  Of other keys a digest stays for cycles.keep_digests cycles.
+ * Dead letters are another log.
  */
 #include "base/names.h"
 #include "ops/records.h"
