@@ -593,12 +593,10 @@ static int read_setting(const struct source *source, const char *section,
 	       (strcmp(table[i].section, section) != 0 || !rg_str_is(node->key, table[i].name)))
 		i++;
 
-	if (!source->foreign && !strcmp(section, "wake") && rg_str_is(node->key, "agents"))
+	if (!strcmp(section, "wake") && rg_str_is(node->key, "agents"))
 		return read_each(source, "wake.agents", node,
 				 "names, each with a program and its arguments", read_wake_agent,
 				 err);
-	if (source->foreign && !*section)
-		return ROGER_OK;
 	if (i == SETTING_COUNT)
 		return take_unknown(source, section, node, err);
 	shown = setting_at(source->config, i);
@@ -619,11 +617,13 @@ static int read_member(const struct source *source, const char *root, const stru
 {
 	size_t i;
 
+	/* What else the program of seed 004 has in its file is its own. */
+	if (source->foreign && !rg_str_is(node->key, "size_limits") &&
+	    !rg_str_is(node->key, "cleanup") && !rg_str_is(node->key, "storage"))
+		return ROGER_OK;
 	if (rg_str_is(node->key, "groups"))
-		return source->foreign
-			       ? ROGER_OK
-			       : read_each(source, "groups", node,
-					   "names, each with a list of agents", read_group, err);
+		return read_each(source, "groups", node, "names, each with a list of agents",
+				 read_group, err);
 	for (i = 0; i < SETTING_COUNT; i++)
 		if (*table[i].section && rg_str_is(node->key, table[i].section))
 			return read_each(source, table[i].section, node, "settings below it",

@@ -53,6 +53,8 @@ exits 78 "a mistyped key of phase-messenger.yaml stops" roger list --count
 like "with its line and what was meant" "$err" "phase-messenger.yaml:2.*max_content_lenght.*did you mean 'size_limits.max_content_length'"
 printf 'size_limits:\n  of_another_program: 3\n' >.agent-shepherd/config/phase-messenger.yaml
 exits 0 "a key of another program does not" roger list --count
+printf 'retries:\n  max_attempts: 99\nwake:\n  agents: 1\ngroups: 5\nrecipients: strict\n' >.agent-shepherd/config/phase-messenger.yaml
+exits 0 "nor does a section of it that is called like one of ours" roger list --count
 
 # Without storage: its messages are where the origin has them by default.
 mkdir shared && cd shared && roger init -q 2>/dev/null
