@@ -168,13 +168,21 @@ static int check_most(const struct roger_field *field, const void *request, stru
 	}
 }
 
+/* Is a member missing?  Of a required text with a bound, which people read, blanks say nothing. */
+static bool is_missing(const struct roger_field *field, const void *request)
+{
+	return rg_field_unset(field, request) ||
+	       (field->kind == ROGER_TEXT && field->flags & ROGER_REQUIRED && field->most &&
+		rg_str_blank(*(const struct roger_str *)rg_field_at(field, request)));
+}
+
 int rg_request_check(const struct roger_record *type, const void *request, struct roger_err *err)
 {
 	const struct roger_field *field;
 	int r = ROGER_OK;
 
 	for (field = type->fields; field->name && r == ROGER_OK; field++) {
-		if (rg_field_unset(field, request)) {
+		if (is_missing(field, request)) {
 			if (field->flags & ROGER_REQUIRED)
 				r = rg_fail_member(err, ROGER_EUSAGE, field->name,
 						   "%s is required: %s", field->name, field->help);
