@@ -250,7 +250,7 @@ int rg_values_check(const struct roger_record *type, const void *request, struct
 /* ------------------------------------------------------------- decoding -- */
 
 /* How members are named: as in a file, in roger's words, or in those of a printed answer. */
-enum form { OF_FILE, OF_WORDS, OF_ANSWER };
+enum form { OF_FILE, OF_WORDS, OF_REQUEST, OF_ANSWER };
 
 static int keep_raw(const struct roger_field *field, const struct rg_value *value, void *at,
 		    struct rg_arena *arena, struct roger_err *err)
@@ -505,18 +505,19 @@ static const struct roger_field *find_field(const struct rg_level *level,
 }
 
 /* Are the required fields set, by the JSON or by the caller before?  An ELSE_ONE becomes 1. */
-static int check_required(const struct roger_record *type, bool words, uint64_t seen, void *record,
-			  struct roger_err *err)
+static int check_required(const struct roger_record *type, enum form form, uint64_t seen,
+			  void *record, struct roger_err *err)
 {
+	const enum roger_code code = form == OF_REQUEST ? ROGER_EUSAGE : ROGER_EDATA;
 	const struct roger_field *field = type->fields;
 	const char *name;
 
 	for (; field->name; field++, seen >>= 1) {
 		if (!(field->flags & ROGER_REQUIRED) || seen & 1 || !rg_field_unset(field, record))
 			continue;
-		name = path_of(field, words);
+		name = path_of(field, form == OF_ANSWER);
 		if (!(field->flags & ROGER_ELSE_ONE))
-			return rg_fail_member(err, ROGER_EDATA, name, "%s: missing", name);
+			return rg_fail_member(err, code, name, "%s: missing", name);
 		*(int64_t *)rg_field_at(field, record) = 1;
 	}
 	return ROGER_OK;
@@ -639,7 +640,7 @@ static int decode_record(const struct roger_record *type, enum form form,
 		return rg_fail(err, ROGER_EDATA, 0, "expected an object, found %s",
 			       rg_json_kind_name(rg_json_kind(object)));
 	r = decode_level(&reading, &level, object, err);
-	return r < 0 ? r : check_required(type, form == OF_ANSWER, reading.seen, record, err);
+	return r < 0 ? r : check_required(type, form, reading.seen, record, err);
 }
 
 int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,
@@ -661,6 +662,12 @@ int rg_words_decode(const struct roger_record *type, const struct rg_value *obje
 		    struct rg_arena *arena, struct roger_err *err)
 {
 	return decode_record(type, OF_WORDS, object, record, arena, err);
+}
+
+int rg_request_decode(const struct roger_record *type, const struct rg_value *object, void *record,
+		      struct rg_arena *arena, struct roger_err *err)
+{
+	return decode_record(type, OF_REQUEST, object, record, arena, err);
 }
 
 int rg_answer_decode(const struct roger_record *type, const struct rg_value *object, void *record,

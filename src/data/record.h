@@ -93,6 +93,10 @@ RG_CHECKED int rg_record_read(const struct roger_record *type, struct roger_str 
 RG_CHECKED int rg_words_decode(const struct roger_record *type, const struct rg_value *object,
 			       void *record, struct rg_arena *arena, struct roger_err *err);
 
+/* Like rg_words_decode(), for a request: a required member that is missing is ROGER_EUSAGE. */
+RG_CHECKED int rg_request_decode(const struct roger_record *type, const struct rg_value *object,
+				 void *record, struct rg_arena *arena, struct roger_err *err);
+
 /*
  * Like rg_words_decode(), for what rg_words_encode() printed, here or in a newer roger: unknown
  * members are skipped, and measured ones that are missing become ROGER_UNKNOWN.

@@ -113,7 +113,8 @@ static int read_object(struct serve_job *job, struct roger_str text, struct roge
 	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
 		return rg_fail(err, ROGER_EDATA, 0, "expected the request as a JSON object");
 	(void)rg_old_member();
-	r = rg_words_decode(job->verb->request, rg_json_root(json), job->request, job->arena, err);
+	r = rg_request_decode(job->verb->request, rg_json_root(json), job->request, job->arena,
+			      err);
 	job->answer.old = rg_old_member();
 	return r;
 }

@@ -82,6 +82,8 @@ queried = server.get("/v1/list?isue=app")
 equal("in a query, too", (queried[0], queried[2]["detail"]), (422, "'isue' is no member roger knows here; did you mean 'issue'?"))
 spanned = server.post("/v1/claim", {"agent": "bob", "lease": "10s"})
 equal("a span in words is answered with the form it has in JSON", (spanned[0], spanned[2]["detail"]), (422, "lease: expected a whole number of ms, such as 10000 for 10s"))
+lacking = [server.post("/v1/reply", {"from": "ann", "content": "x"}), server.get("/v1/thread"), server.get("/v1/thread?json=%7B%7D")]
+equal("a member that is missing is the same in JSON and in a query", [(status, said["exit"], said["member"]) for status, _, said in lacking], [(400, 64, "reply_to"), (400, 64, "id"), (400, 64, "id")])
 equal("a member may be repeated", len(server.get(f"/v1/show?ids={ID}&ids={ID}")[2]["messages"]) >= 1, True)
 status, _, reply = server.get("/v1/list?to=al&limit=1&to=bob")
 equal("but not one that is no list", (status, reply["member"], reply["detail"]), (400, "to", "member 'to' comes twice"))
