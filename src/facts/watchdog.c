@@ -657,6 +657,16 @@ void rg_run_note(struct rg_run_edit *edit, const char *format, ...)
 	add_note(edit, edit->now_ms, text);
 }
 
+void rg_run_note_once(struct rg_run_edit *edit, struct roger_str text)
+{
+	size_t i;
+
+	for (i = 0; i < edit->run->notes.count; i++)
+		if (rg_str_ends(edit->run->notes.items[i], text.data))
+			return;
+	add_note(edit, edit->now_ms, text);
+}
+
 /* A change of the status has a note: "active -> blocked: why". */
 void rg_run_restate(struct rg_run_edit *edit)
 {

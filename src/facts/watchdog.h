@@ -156,6 +156,8 @@ RG_CHECKED int rg_run_recover(struct rg_run_edit *edit, struct roger_str action,
 
 /* Add a note, printed as printf() would, after the time: "2026-04-24T02:50:00.000Z ...". */
 void rg_run_note(struct rg_run_edit *edit, const char *format, ...) RG_PRINTF(2, 3);
+/* The same for what may be found again, unless a note says it; the text ends with a NUL. */
+void rg_run_note_once(struct rg_run_edit *edit, struct roger_str text);
 
 /* An instant as documents have it. */
 struct roger_str rg_run_instant(int64_t ms, struct rg_arena *arena);

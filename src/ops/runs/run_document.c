@@ -313,11 +313,13 @@ void rg_run_note_caller(struct rg_run_edit *edit, const char *what)
 void rg_run_note_end(struct rg_run_edit *edit, struct roger_str ended, struct roger_str told_by,
 		     struct roger_str untold)
 {
-	rg_run_note(edit, "the child ended: %.*s%s%.*s", RG_STR_ARGS(ended),
-		    untold.length    ? "; could not be reported to its owner: "
-		    : told_by.length ? "; reported to its owner in "
-				     : "",
-		    RG_STR_ARGS(untold.length ? untold : told_by));
+	const char *what = untold.length    ? "; could not be reported to its owner: "
+			   : told_by.length ? "; reported to its owner in "
+					    : "";
+
+	rg_run_note_once(edit, rg_arena_text(edit->arena, "the child ended: %.*s%s%.*s",
+					     RG_STR_ARGS(ended), what,
+					     RG_STR_ARGS(untold.length ? untold : told_by)));
 }
 
 void rg_run_add_words(struct roger_run *run, struct rg_arena *arena)

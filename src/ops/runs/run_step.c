@@ -141,8 +141,11 @@ static int change_runner(void *context, struct rg_run_edit *edit, struct roger_e
 	if (!run->exit.length)
 		edit->receipts->child_ended = edit->receipts->child_lost = false;
 	rg_run_beat(edit);
-	rg_run_note(edit, "taken over: who watched it is gone, %s",
-		    request->orphan ? "its child lives" : "and so is its child");
+	if (request->orphan)
+		rg_run_note(edit, "taken over: who watched it is gone, its child lives");
+	else
+		rg_run_note_once(edit, RG_STR("taken over: who watched it is gone, and so is its "
+					      "child"));
 	return ROGER_OK;
 }
 
