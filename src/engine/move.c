@@ -17,6 +17,7 @@ struct move {
 	struct rg_store *from, *to;
 	struct rg_arena *arena;
 	struct rg_log_files files;
+	struct rg_run_texts runs;
 	uint64_t done, total;
 	const struct rg_move_wish *wish;
 	struct roger_move_reply *moved;
@@ -242,20 +243,32 @@ static int move_journal(struct move *move, const struct rg_log_file *file, struc
 	return r == ROGER_OK ? tell_progress(move, file->size - from, err) : r;
 }
 
+/* Read the documents of runs; none changes while the record lock is held. */
+static int read_runs(struct move *move, struct roger_err *err)
+{
+	const struct rg_run_text *run;
+	size_t i;
+	int r = move->from->ops->runs(move->from, NULL, NULL, move->arena, &move->runs, err);
+
+	rg_assert(rg_store_took(move->from, RG_LOCK_RECORDS));
+	for (i = 0; r == ROGER_OK && i < move->runs.count; i++) {
+		run = &move->runs.items[i];
+		r = run->trouble.length
+			    ? rg_fail(err, ROGER_EDATA, 0, "a run: %.*s", RG_STR_ARGS(run->trouble))
+			    : move->wish->check_run(run->text, err);
+	}
+	return r;
+}
+
 static int move_runs(struct move *move, struct roger_err *err)
 {
-	struct rg_run_texts runs;
 	size_t i;
-	int r = move->from->ops->runs(move->from, NULL, NULL, move->arena, &runs, err);
+	int r = ROGER_OK;
 
-	for (i = 0; r == ROGER_OK && i < runs.count; i++) {
-		if (runs.items[i].trouble.length)
-			return rg_fail(err, ROGER_EDATA, 0, "a run: %.*s",
-				       RG_STR_ARGS(runs.items[i].trouble));
-		r = move->to->ops->put(move->to, RG_DOCUMENT_RUN_FILE, runs.items[i].file, NULL,
-				       runs.items[i].text, true, err);
-	}
-	move->moved->runs = (int64_t)runs.count;
+	for (i = 0; r == ROGER_OK && i < move->runs.count; i++)
+		r = move->to->ops->put(move->to, RG_DOCUMENT_RUN_FILE, move->runs.items[i].file,
+				       NULL, move->runs.items[i].text, true, err);
+	move->moved->runs = (int64_t)move->runs.count;
 	return r;
 }
 
@@ -385,6 +398,8 @@ static int fill_target(struct move *move, struct rg_engine *from, struct roger_e
 		r = check_target(move, err);
 	if (r == ROGER_OK)
 		r = lock_source(from, err);
+	if (r == ROGER_OK)
+		r = read_runs(move, err);
 	if (r == ROGER_OK)
 		r = rg_store_stand(move->to, RG_INCOMING, move->wish->here, err);
 	if (r == ROGER_OK)

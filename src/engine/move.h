@@ -9,6 +9,9 @@ struct rg_move_wish {
 	roger_progress *tell;	      /* or NULL */
 	void *context;
 
+	/* May the run of this document be moved now?  Asked before anything is done. */
+	int (*check_run)(struct roger_str document, struct roger_err *err);
+
 	/* Add the one line that the target gets beyond the source's; NULL: none. */
 	int (*note)(void *context, struct rg_engine *to, const struct roger_move_reply *moved,
 		    struct roger_err *err);

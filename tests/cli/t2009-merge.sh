@@ -42,10 +42,25 @@ exits 77 "what nobody trusts is not taken in" roger move --from one/.roger main
 like "and the error says how to trust it" "$err" "in '$here/one' is not trusted, .*run .roger trust --workspace .roger. there"
 is "nothing is done" "$(in_main list --count)" "$before"
 trusted one/.roger
+
+# Neither way goes on while a roger run is at work: it would not find its run in the new place.
+(cd one && exec "$ROGER" run --as ann --run busy --within 1h --workspace "$here/one/.roger" -q -- sh -c 'until [ -e end ]; do sleep 0.02; done') 2>/dev/null &
+busy=$!
+until in_one runs busy -q >/dev/null; do sleep 0.02; done
+for target in main elsewhere; do
+	exits 75 "a run that is at work holds up a move into $target" roger move --from one/.roger $target
+	like "which one, and what to do, is told" "$err" "run 'busy' is at work, .*process $busy, .*: move once it has ended, or stop that"
+done
+is "nothing was taken in" "$(in_main list --count) $(grep -c . elsewhere/.roger/messages.jsonl)" "$before 0"
+touch one/end
+wait $busy
+is "and the run gets its end" "$? $(in_one runs busy --json | json 'd["runs"][0]["exit"]')" "0 0"
+count=$(($(in_one list --count) + $(in_one list --archived --count)))
+
 exits 0 "move takes it in" roger move --from one/.roger main --json
 is "every message" "$(printf '%s' "$out" | json 'd["messages"]')" "$count"
 is "each once" "$(($(in_main list --count) + $(in_main list --archived --count)))" $((before + count))
-is "every run, but one whose id is another's" "$(printf '%s' "$out" | json 'd["runs"]')" 1
+is "every run, but one whose id is another's" "$(printf '%s' "$out" | json 'd["runs"]')" 2
 like "that is told" "$out" "1 of the runs are only in the backup"
 like "a key that is another message's is, too" "$out" "2 of the messages have lost their key"
 kept=$(printf '%s' "$out" | json 'd["kept"]')

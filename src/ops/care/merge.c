@@ -157,6 +157,18 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 
 /* ------------------------------------------------------------------- runs -- */
 
+/* Load the runs of the old workspace, none of which may be at work. */
+static int load_runs(struct merge *merge, struct rg_run_list *ret_runs, struct roger_err *err)
+{
+	size_t i;
+	int r = rg_run_list_load(merge->from, (struct rg_run_wish){ .whole = true },
+				 merge->reply->memory, ret_runs, err);
+
+	for (i = 0; r == ROGER_OK && i < ret_runs->count; i++)
+		r = rg_run_check_left(ret_runs->documents[i].text, err);
+	return r;
+}
+
 static int take_run(struct merge *merge, const struct rg_run_document *document,
 		    struct roger_err *err)
 {
@@ -217,6 +229,8 @@ static int try_merge(struct merge *merge, struct roger_str place, bool *ret_left
 
 	/* From here on nobody claims, reads or acknowledges in the old workspace. */
 	r = rg_engine_begin(from, true, err);
+	if (r == ROGER_OK)
+		r = load_runs(merge, &runs, err);
 	/* Messages are taken twice, so that the second time, which counts, is short. */
 	if (r == ROGER_OK)
 		r = take_messages(merge, err);
@@ -228,8 +242,7 @@ static int try_merge(struct merge *merge, struct roger_str place, bool *ret_left
 	if (r == ROGER_OK)
 		r = take_messages(merge, err);
 	if (r == ROGER_OK)
-		r = rg_run_list_load(merge->from, (struct rg_run_wish){ .whole = true },
-				     merge->reply->memory, &runs, err);
+		r = load_runs(merge, &runs, err);
 	for (i = 0; r == ROGER_OK && i < runs.count; i++)
 		r = take_run(merge, &runs.documents[i], err);
 	return r == ROGER_OK ? rg_engine_leave(from, &files, place, ret_left, err) : r;

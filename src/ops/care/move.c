@@ -5,6 +5,7 @@
 
 #include "ops/care/merge.h"
 #include "ops/note.h"
+#include "ops/runs/run_document.h"
 #include "ops/tools/trust.h"
 
 /* One side of a move. */
@@ -96,6 +97,7 @@ static int move_sides(struct side sides[2], struct roger_move_reply *reply, stru
 		.there = sides[1].place,
 		.tell = rg_alone.tell,
 		.context = rg_alone.context,
+		.check_run = rg_run_check_left,
 		.note = to_store ? NULL : note_move,
 		.note_context = sides,
 	};
