@@ -145,7 +145,7 @@ static const char *most_important(const struct roger *roger)
 
 	if (*damage)
 		return damage;
-	trouble = roger->remote ? roger->remote->notice : rg_engine_trouble(roger->engine);
+	trouble = roger->remote ? roger->remote->notice : rg_engine_trouble(roger->engine)->message;
 	if (*trouble)
 		return trouble;
 	if (!roger->workspace)

@@ -73,6 +73,21 @@ int rg_fail_member(struct roger_err *err, enum roger_code code, const char *memb
 	return code;
 }
 
+void rg_warn(struct roger_err *warning, const struct roger_err *why, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fill_error(warning, why && why->code ? why->code : ROGER_EDATA, 0, "", format, arguments);
+	va_end(arguments);
+	warning->system_errno = why ? why->system_errno : 0;
+}
+
+bool rg_is_full(int system_errno)
+{
+	return system_errno == ENOSPC || system_errno == EDQUOT;
+}
+
 int rg_fail_memory(struct roger_err *err)
 {
 	return rg_fail(err, ROGER_ENOMEM, 0, "out of memory");

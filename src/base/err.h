@@ -26,6 +26,14 @@ int rg_fail_member(struct roger_err *err, enum roger_code code, const char *memb
 
 int rg_fail_memory(struct roger_err *err);
 
+/* Fill a warning about what does not work although calls succeed, with the code of what it came
+ * of; NULL: no call failed. */
+void rg_warn(struct roger_err *warning, const struct roger_err *why, const char *format, ...)
+	RG_PRINTF(3, 4);
+
+/* Does more room on the disk, or a larger quota, help? */
+bool rg_is_full(int system_errno);
+
 /* The result of a step that only lack of memory can fail: ROGER_OK if kept, else ROGER_ENOMEM. */
 RG_CHECKED static inline int rg_kept(bool kept, struct roger_err *err)
 {

@@ -497,7 +497,7 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	if (r == ROGER_EDATA && rg_engine_examine_damage(engine))
 		return ROGER_OK;
 	if (r == ROGER_EDATA && rg_engine_has_unexamined(engine))
-		return rg_fail(err, ROGER_EIO, 0, "nothing is stored: %s", engine->trouble);
+		return rg_fail(err, ROGER_EIO, 0, "nothing is stored: %s", engine->trouble.message);
 	if (r < 0)
 		return r;
 	/* The control file was replaced: load the epoch into the new one first. */

@@ -419,9 +419,9 @@ bool rg_engine_examine_damage(struct rg_engine *engine)
 	arena = rg_arena_new();
 	looked = arena && look_at_broken(engine, arena, &err) == ROGER_OK;
 	if (!looked)
-		snprintf(engine->trouble, sizeof engine->trouble,
-			 "%.*s is damaged, and that could not be recorded: %.250s",
-			 RG_STR_ARGS(journal_name(engine)), err.message);
+		rg_warn(&engine->trouble, &err,
+			"%.*s is damaged, and that could not be recorded: %.250s",
+			RG_STR_ARGS(journal_name(engine)), err.message);
 	return looked;
 }
 

@@ -538,21 +538,21 @@ bool rg_engine_can_write(const struct rg_engine *engine)
 	return rg_store_writable(engine->store);
 }
 
-const char *rg_engine_trouble(struct rg_engine *engine)
+const struct roger_err *rg_engine_trouble(struct rg_engine *engine)
 {
 	engine->told = true;
-	return engine->trouble[0]	   ? engine->trouble
-	       : engine->store->trouble[0] ? engine->store->trouble
-					   : rg_index_trouble(engine->index);
+	return *engine->trouble.message		 ? &engine->trouble
+	       : *engine->store->trouble.message ? &engine->store->trouble
+						 : rg_index_trouble(engine->index);
 }
 
 void rg_engine_forget_trouble(struct rg_engine *engine)
 {
 	/* The other one is still to be told. */
-	if (engine->told && engine->trouble[0])
-		engine->trouble[0] = '\0';
+	if (engine->told && *engine->trouble.message)
+		*engine->trouble.message = '\0';
 	else if (engine->told)
-		engine->store->trouble[0] = '\0';
+		*engine->store->trouble.message = '\0';
 	engine->told = false;
 }
 

@@ -72,9 +72,9 @@ struct rg_engine {
 		uint64_t first, last;	     /* values of seen_wanted; 0: others changed it, too */
 	} accepted; /* by changes that this handle made since it wrote message-state.json */
 
-	char trouble[400]; /* warning: the call succeeded, something is missing */
-	bool told;	   /* the warnings were asked for */
-	char damage[400];  /* damage, in words */
+	struct roger_err trouble; /* warning: the call succeeded, something is missing */
+	bool told;		  /* the warnings were asked for */
+	char damage[400];	  /* damage, in words */
 };
 
 /* Find how far messages can be read.  Examines damage that the store finds on the way. */

@@ -603,8 +603,8 @@ static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
 
 static void note_trouble(struct rg_engine *engine, const struct roger_err *err)
 {
-	snprintf(engine->trouble, sizeof engine->trouble,
-		 "the send log lacks entries of what was sent: %.300s", err->message);
+	rg_warn(&engine->trouble, err, "the send log lacks entries of what was sent: %.300s",
+		err->message);
 }
 
 /* Write the batches to the logs, and set the mark to byte `to`.  If a log cannot be written, the

@@ -326,8 +326,8 @@ static int rebuild_figures(struct move *move, struct roger_err *err)
 	(void)move->to->ops->figure(move->to, &key, &theirs);
 	if (end != rg_store_head(move->from).end || ours.count != theirs.count ||
 	    ours.chain != theirs.chain)
-		return move->to->trouble[0]
-			       ? rg_fail(err, ROGER_EIO, 0, "%.350s", move->to->trouble)
+		return *move->to->trouble.message
+			       ? rg_fail(err, ROGER_EIO, 0, "%.350s", move->to->trouble.message)
 			       : rg_fail(err, ROGER_EDATA, 0,
 					 "the messages do not end alike on both sides: `roger "
 					 "verify`");

@@ -36,10 +36,10 @@ static struct rg_shared *shared_of(struct rg_engine *engine)
 	return shared;
 }
 
-static void note_trouble(struct rg_store *store, const char *what)
+static void note_trouble(struct rg_store *store, const struct roger_err *why, const char *what)
 {
-	if (!store->trouble[0])
-		snprintf(store->trouble, sizeof store->trouble, "%s %s", store->state, what);
+	if (!*store->trouble.message)
+		rg_warn(&store->trouble, why, "%s %s", store->state, what);
 }
 
 /* A document that roger never wrote is not missing; if it is damaged, it is another program's. */
@@ -62,7 +62,7 @@ static void note_rebuilt(struct rg_store *store, const char *lost, const struct 
 			 "replaces it",
 			 lost, why->message);
 	if (written || *why->message)
-		note_trouble(store, what);
+		note_trouble(store, why, what);
 }
 
 /* Load the document; an empty one if it is missing or damaged, and *ret_lost says which. */
@@ -108,7 +108,7 @@ static int load_state(struct rg_store *store, struct rg_sequence **ret_sequence,
 	if (lost)
 		note_rebuilt(store, lost, &why);
 	else if ((*ret_sequence)->foreign && rg_store_head(store).end > 0)
-		note_trouble(store,
+		note_trouble(store, NULL,
 			     "is another program's, and its numbers are not taken over: there are "
 			     "messages already, and roger goes on with their numbers");
 	return ROGER_OK;
@@ -603,9 +603,9 @@ static int follow_numbers(struct rg_engine *engine, struct rg_sequence *there,
 	r = take_numbers(engine, there, &why);
 	rg_engine_records_end(engine);
 	if (r == ROGER_EDATA)
-		snprintf(engine->trouble, sizeof engine->trouble,
-			 "%s is another program's, and its numbers are not taken over: %.200s",
-			 engine->store->state, why.message);
+		rg_warn(&engine->trouble, &why,
+			"%s is another program's, and its numbers are not taken over: %.200s",
+			engine->store->state, why.message);
 	else if (r < 0 && err)
 		*err = why;
 	return r == ROGER_EDATA ? ROGER_OK : r;

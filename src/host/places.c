@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "facts/kinds.h"
 #include "host/file.h"
 #include "host/process.h"
 
@@ -50,6 +51,33 @@ static bool is_below(const struct place *place, struct roger_str folder)
 	       !memcmp(place->shown.data, folder.data, folder.length);
 }
 
+/* What is of use under a name: anything, a file, or a file whose reader reports what else is there.
+ */
+enum use { USE_ANY, USE_FILE, USE_READ };
+
+static enum use use_of(struct roger_str shown)
+{
+	const struct rg_kind *kind = rg_kinds;
+	size_t length;
+
+	if (rg_str_is(shown, "id") || rg_str_is(shown, ".gitignore") ||
+	    rg_str_begins(shown, "messages."))
+		return USE_FILE;
+	if (rg_str_is(shown, "message-state.json") ||
+	    (rg_str_begins(shown, "state/") && rg_str_ends(shown, ".json")))
+		return USE_READ;
+	for (; kind < rg_kinds + RG_LOGS; kind++) {
+		length = strlen(kind->folder);
+		if (!rg_str_begins(shown, kind->folder))
+			continue;
+		if (kind->file && strcmp(shown.data + length, kind->file) == 0)
+			return USE_READ;
+		if (!kind->file && rg_str_ends(shown, ".jsonl"))
+			return USE_FILE;
+	}
+	return USE_ANY;
+}
+
 static int check_mode(const struct checking *checking, const struct place *place,
 		      const struct rg_file_facts *facts, struct roger_err *err)
 {
@@ -60,7 +88,7 @@ static int check_mode(const struct checking *checking, const struct place *place
 	 * of the next two.  Other programs write into triggers/, and files taken from there keep
 	 * their mode, in a closed folder. */
 	if ((facts->open_to_owner && !facts->open_to_others) ||
-	    (facts->kind == RG_FILE_FOLDER && rg_str_find_part(place->shown, RG_STR(".json"))) ||
+	    (facts->kind == RG_FILE_FOLDER && use_of(place->shown) == USE_READ) ||
 	    rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore") ||
 	    rg_str_is(place->shown, "triggers") || is_below(place, RG_STR("triggers/.taken/")))
 		return ROGER_OK;
@@ -119,16 +147,6 @@ static int check_leftover(const struct checking *checking, const struct place *p
 static int check_folder(const struct checking *checking, const struct place *place,
 			struct roger_err *err);
 
-/* Is it a name under which nothing but a file is of use?  Who reads the others says so. */
-static bool is_file_of_ours(const struct place *place)
-{
-	return rg_str_is(place->shown, "id") || rg_str_is(place->shown, ".gitignore") ||
-	       rg_str_begins(place->shown, "messages.") ||
-	       (rg_str_ends(place->shown, ".jsonl") &&
-		(is_below(place, RG_STR("send-log/")) ||
-		 is_below(place, RG_STR("messages_archive/"))));
-}
-
 static int check_place(const struct checking *checking, const struct place *place,
 		       struct roger_err *err)
 {
@@ -149,7 +167,7 @@ static int check_place(const struct checking *checking, const struct place *plac
 	r = rg_file_examine(place->folder, place->name, &facts, err);
 	if (r < 0 || facts.kind == RG_FILE_NONE)
 		return r;
-	if (odd[facts.kind] && (facts.kind != RG_FILE_FOLDER || is_file_of_ours(place)))
+	if (odd[facts.kind] && (facts.kind != RG_FILE_FOLDER || use_of(place->shown) == USE_FILE))
 		return report_breach(checking, breach_at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE),
 				     false, err, "%s; move it away", odd[facts.kind]);
 	if (facts.kind == RG_FILE_REGULAR)

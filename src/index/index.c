@@ -1,6 +1,7 @@
 /* The index file: opening, updating, rebuilding and healing it. */
 #include "index/index_db.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -81,6 +82,8 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 	index->full |= (code & 0xff) == SQLITE_FULL;
 	if ((code & 0xff) == SQLITE_NOMEM)
 		return rg_fail_memory(err);
+	if ((code & 0xff) == SQLITE_FULL)
+		return rg_fail(err, ROGER_EIO, ENOSPC, "index '%s': %s", index->name, what);
 	return rg_fail(err, (code & 0xff) == SQLITE_BUSY ? ROGER_ETIMEOUT : ROGER_EIO, 0,
 		       "index '%s': %s: %s", index->name, what, sqlite3_errstr(code));
 }
@@ -326,9 +329,9 @@ const char *rg_index_name(const struct rg_index *index)
 	return index->name;
 }
 
-const char *rg_index_trouble(const struct rg_index *index)
+const struct roger_err *rg_index_trouble(const struct rg_index *index)
 {
-	return index->trouble;
+	return &index->trouble;
 }
 
 static int make_tables(struct rg_index *index, struct roger_err *err)
@@ -395,8 +398,7 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 {
 	int r;
 
-	snprintf(index->trouble, sizeof index->trouble, "%.150s; answered from memory",
-		 why->message);
+	rg_warn(&index->trouble, why, "%.150s; answered from memory", why->message);
 	index->in_memory = true;
 	index->full = false;
 	index->turn = index->store->turn;
@@ -610,12 +612,12 @@ static void tell_lost(struct rg_index *index)
 	struct rg_store *store = index->store;
 
 	index->lost = false;
-	if (store->elsewhere && !store->trouble[0])
-		snprintf(store->trouble, sizeof store->trouble,
-			 "the store lacks messages that this machine has seen: an older state of "
-			 "it was "
-			 "restored, or it is another workspace; index '%s' was rebuilt",
-			 index->name);
+	if (store->elsewhere && !*store->trouble.message)
+		rg_warn(&store->trouble, NULL,
+			"the store lacks messages that this machine has seen: an older state of "
+			"it was "
+			"restored, or it is another workspace; index '%s' was rebuilt",
+			index->name);
 }
 
 /* Use, update or rebuild the file.  The connection stays open while the file is the same:
@@ -703,12 +705,12 @@ static int serve_others(struct rg_index *index, struct roger_err *err)
 	struct roger_err why = { 0 };
 	int r;
 
-	index->trouble[0] = '\0';
+	index->trouble = why;
 	if (!is_due(index))
 		return ROGER_OK;
 	r = rg_index_seed_follow(index, true, &why);
 	if (r == ROGER_EREFUSED)
-		snprintf(index->trouble, sizeof index->trouble, "%.190s", why.message);
+		index->trouble = why;
 	return note_seed(index, r == ROGER_OK ? index->progress.lines : index->progress.seed_to,
 			 rg_clock_ms(), err);
 }
@@ -890,9 +892,8 @@ bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err
 		*r = bring_up(index, rg_index_end(index), fresh_enough(index, 0), INDEX_WAIT_MS,
 			      err);
 	} else {
-		(void)rg_fail(&why, ROGER_EIO, 0,
-			      index->full ? "index '%s': the disk is full"
-					  : "index '%s' keeps getting damaged",
+		(void)rg_fail(&why, ROGER_EIO, index->full ? ENOSPC : 0,
+			      index->full ? "index '%s'" : "index '%s' keeps getting damaged",
 			      index->name);
 		*r = use_memory(index, rg_index_end(index), &why, err);
 	}
@@ -937,12 +938,13 @@ void rg_index_checkpoint(struct rg_index *index)
 /* Make messages.db anew.  Something else with its name is reported, and left alone. */
 static int make_seed(struct rg_index *index, struct roger_err *err)
 {
-	struct roger_err why;
 	uint64_t inode;
-	int r = rg_index_file_find(index, index->seed_name, &inode, &why);
+	int r;
+
+	index->trouble = (struct roger_err){ 0 };
+	r = rg_index_file_find(index, index->seed_name, &inode, &index->trouble);
 
 	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
-	snprintf(index->trouble, sizeof index->trouble, "%.190s", r < 0 ? why.message : "");
 	if (r < 0)
 		return ROGER_OK;
 	r = rg_index_seed_make(index, err);

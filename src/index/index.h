@@ -121,7 +121,7 @@ uint64_t rg_index_end(const struct rg_index *index);
 const char *rg_index_name(const struct rg_index *index);
 
 /* Why an index in memory answers; "" if the file does. */
-const char *rg_index_trouble(const struct rg_index *index);
+const struct roger_err *rg_index_trouble(const struct rg_index *index);
 
 /* After a failed query: was a damaged index the cause?  Then it is rebuilt and the caller repeats
  * the query; the functions below do so themselves.  *tries starts at 0. */

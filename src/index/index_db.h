@@ -107,7 +107,7 @@ struct rg_index {
 	bool full;	       /* its disk is full: an index in memory answers instead */
 	bool lost;	       /* what was read last is not in the store: see same_journal() */
 	int64_t busy_until_ns; /* monotonic clock: wait this long for other processes */
-	char trouble[200];
+	struct roger_err trouble;
 	sqlite3_stmt *statements[RG_SQL_COUNT];
 	struct rg_asked asked[RG_ASKED_MAX];
 	size_t asked_next; /* the slot to reuse next */

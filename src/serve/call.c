@@ -229,11 +229,6 @@ int serve_finish_request(struct serve_job *job, const char *key, struct roger_er
 
 /* ------------------------------------------------------------- the answer -- */
 
-static bool is_full(const struct roger_err *err)
-{
-	return err->system_errno == ENOSPC || err->system_errno == EDQUOT;
-}
-
 static int status_of(int code, const struct roger_err *err)
 {
 	switch (code) {
@@ -248,7 +243,7 @@ static int status_of(int code, const struct roger_err *err)
 	case ROGER_ECREATE:
 		return 507;
 	case ROGER_EIO:
-		return is_full(err) ? 507 : 500;
+		return rg_is_full(err->system_errno) ? 507 : 500;
 	case ROGER_EENGINE:
 	case ROGER_ETIMEOUT:
 		return 503;
@@ -273,7 +268,8 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 	if (code)
 		rg_buf_printf(body, ",\"exit\":%d", exit_status);
 	rg_buf_printf(body, ",\"retry\":\"%s\"}\n",
-		      status == 503 || status == 409 || is_full(err) ? "same-key" : "never");
+		      status == 503 || status == 409 || rg_is_full(err->system_errno) ? "same-key"
+										      : "never");
 }
 
 void serve_fail(struct serve_answer *answer, int code, const struct roger_err *err)

@@ -356,8 +356,8 @@ struct rg_store {
 	/* Where another program's lines came in front of those of an append(); line 0: nowhere. */
 	int64_t beside_line;
 	uint64_t beside_byte;
-	bool saw_altered;  /* reading met an altered line that damage.jsonl lacks */
-	char trouble[400]; /* warning: the call succeeded, something is missing */
+	bool saw_altered;	  /* reading met an altered line that damage.jsonl lacks */
+	struct roger_err trouble; /* warning: the call succeeded, something is missing */
 };
 
 /* What a store needs from the layer above. */

@@ -200,6 +200,26 @@ def read_only(tap, folder):
     subprocess.run(["mount", "-o", "remount,rw", folder], check=True)
 
 
+def full(tap, top):
+    """Where the index finds no room `status` says what helps, which doctor is not."""
+    folder = f"{top}/memory/small"
+    os.makedirs(folder)
+    mount("tmpfs", folder, "tmpfs", "size=3m")
+    good(tap, top, "a small tmpfs", folder)
+    for name in os.listdir(f"{folder}/.roger"):
+        if name.startswith("messages.db-index"):
+            os.remove(f"{folder}/.roger/{name}")
+    with contextlib.suppress(OSError), open(f"{folder}/fill", "ab", 0) as file:
+        while file.write(bytes(1 << 10)):
+            pass
+    roger("send", "bob", "hi", "--as", "ann", "--workspace", folder)
+    done = roger("status", "--json", "--workspace", folder)
+    said = [(concern["words"], concern["next"]) for concern in json.loads(done.stdout)["concerns"] if concern["kind"] == "engine"]
+    tap.check(len(said) == 1 and said[0][0].endswith("No space left on device; answered from memory; free some room") and said[0][1] is None,
+              "status says that room helps on a full disk", f"{said} {done.stderr}")
+    LIBC.umount2(folder.encode(), 2)
+
+
 def main():
     tap = Tap()
     if os.geteuid() or not shutil.which("unshare"):
@@ -226,6 +246,7 @@ def main():
             tap.skip("overlay", str(error))
         without_proc(tap, top)
         read_only(tap, f"{top}/memory")
+        full(tap, top)
         fuse(tap, top)
         casefold(tap, top)
         full_btrfs(tap, top)

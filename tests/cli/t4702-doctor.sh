@@ -300,6 +300,9 @@ rm .roger/message-state.json && mkdir -m 755 .roger/message-state.json
 like "status says what to do with it" "$(roger status)" "message-state.json cannot be read: .* move it away"
 unlike "and nothing else" "$(roger status)" "doctor --fix"
 unlike "nor does doctor" "$(roger doctor)" "doctor --fix|expected mode"
+(umask 022 && mkdir .roger/notes.json.d)
+like "but a folder of another name is closed like any" "$(roger doctor)" "notes.json.d.*expected mode 0700"
+rmdir .roger/notes.json.d
 damage "a folder as message-state.json" state "move it away" message-state.json 0
 (umask 077 && echo >.roger/message-state.json.new-4194303)
 found "what a killed process left" note place "killed" message-state.json.new-4194303 0

@@ -637,13 +637,15 @@ static void look_at_damage(struct rg_causes *causes)
 static void look_at_engine(struct rg_causes *causes)
 {
 	struct roger_concern concern = { .count = 1 };
-	const char *trouble = rg_engine_trouble(causes->roger->engine);
+	const struct roger_err *trouble = rg_engine_trouble(causes->roger->engine);
+	const bool full = rg_is_full(trouble->system_errno);
 
-	/* doctor does not move away what is in the place of a file. */
-	if (rg_engine_can_write(causes->roger->engine) && !strstr(trouble, "move it away"))
+	/* doctor makes no room, and does not move away what is refused in the place of a file. */
+	if (rg_engine_can_write(causes->roger->engine) && !full && trouble->code != ROGER_EREFUSED)
 		concern.next = RG_STR("roger doctor --fix");
-	if (*trouble)
-		rg_causes_add(causes, ROGER_NOTICE, "engine", concern, "%s", trouble);
+	if (*trouble->message)
+		rg_causes_add(causes, ROGER_NOTICE, "engine", concern, "%s%s", trouble->message,
+			      full ? "; free some room" : "");
 }
 
 /* ------------------------------------------------------------------ all -- */

@@ -99,11 +99,6 @@ static bool only_readable(int system_errno)
 	return system_errno == EROFS || system_errno == EACCES || system_errno == EPERM;
 }
 
-static bool is_full(int system_errno)
-{
-	return system_errno == ENOSPC || system_errno == EDQUOT;
-}
-
 static int reopen_control(struct rg_journal *journal, struct roger_err *err);
 
 /* Without permission to write, or space for a control file, a handle can still read. */
@@ -119,7 +114,7 @@ static int open_journal(struct rg_journal *journal, struct roger_err *err)
 		r = reopen_control(journal, &refused);
 	}
 	journal->why_errno = refused.system_errno;
-	if (r == ROGER_OK || (journal->file != RG_NO_FILE && is_full(journal->why_errno)))
+	if (r == ROGER_OK || (journal->file != RG_NO_FILE && rg_is_full(journal->why_errno)))
 		return ROGER_OK;
 	if (journal->file == RG_NO_FILE || only_readable(journal->why_errno)) {
 		journal->file = rg_file_close(journal->file);
@@ -257,7 +252,7 @@ static int need_control(struct rg_journal *journal, struct roger_err *err)
 {
 	if (journal->control)
 		return ROGER_OK;
-	if (journal->unwritable == journal->control_name && is_full(journal->why_errno))
+	if (journal->unwritable == journal->control_name && rg_is_full(journal->why_errno))
 		return reopen_control(journal, err);
 	return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' cannot be written",
 		       journal->unwritable);

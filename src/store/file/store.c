@@ -421,8 +421,8 @@ static bool may_be_read(struct file_store *store, int folder, struct roger_str n
 
 	if (rg_file_look(folder, name.data, &facts, &err) != ROGER_EREFUSED)
 		return true;
-	snprintf(store->base.trouble, sizeof store->base.trouble,
-		 "the send log lacks entries of what was sent: %.300s", err.message);
+	rg_warn(&store->base.trouble, &err, "the send log lacks entries of what was sent: %.300s",
+		err.message);
 	return false;
 }
 
