@@ -42,6 +42,9 @@
 /* Messages of one answer. */
 #define RG_PAGE_MAX 1000
 
+/* Findings that verify tells, and records. */
+#define RG_FINDINGS_MAX 1000
+
 /* Messages of one ack or nack: all that an agent is shown at once can be acked at once. */
 #define RG_SETTLED_MAX 200
 

@@ -13,8 +13,6 @@
 #include "base/sign.h"
 #include "facts/damage.h"
 
-enum { PLACES_MAX = 1000 }; /* places recorded at a time, as many as verify tells */
-
 /* What a torn write leaves as NULs: whole sectors, or this many bytes within a line. */
 enum { SECTOR_BYTES = 512, HOLE_BYTES = 64 };
 
@@ -169,7 +167,7 @@ static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *e
 	search->damage->line = place.line;
 	search->damage->byte = place.byte;
 	search->damage->bytes = place.bytes;
-	if (search->places->count == PLACES_MAX)
+	if (search->places->count == RG_FINDINGS_MAX)
 		return ROGER_OK;
 	r = fill_in(&place, &walk->lines.bytes, search->places->arena, err);
 	return r < 0 ? r : rg_damages_put(search->places, &place, err);
@@ -449,7 +447,8 @@ static void tell_first(struct rg_engine *engine, const struct roger_damage_list 
 	if (first->line)
 		snprintf(line, sizeof line, ":%lld", (long long)first->line);
 	if (count > 1)
-		snprintf(more, sizeof more, " (and %zu more)", count - 1);
+		snprintf(more, sizeof more, " (and %s%zu more)", rg_damages_unsure(damages->count),
+			 count - 1);
 	snprintf(engine->damage, sizeof engine->damage,
 		 "%.*s%s is %s%s; `roger status` says what to do",
 		 RG_STR_ARGS(shown_name(engine, first->file)), line, rg_damage_words(first), more);
@@ -864,7 +863,7 @@ bool rg_engine_note_findings(struct rg_engine *engine, const struct roger_findin
 
 	if (r == ROGER_OK)
 		r = rg_engine_journals(engine, arena, &journals, NULL);
-	for (i = 0; r == ROGER_OK && i < found->count && places.count < PLACES_MAX; i++) {
+	for (i = 0; r == ROGER_OK && i < found->count && places.count < RG_FINDINGS_MAX; i++) {
 		if (!found->items[i].line || !rg_finding_is_damage(found->items[i].kind) ||
 		    is_of_before(engine, &noted, &found->items[i]))
 			continue;

@@ -3,8 +3,6 @@
 
 #include "facts/damage.h"
 
-enum { FINDINGS_MAX = 1000 };
-
 struct check {
 	struct rg_engine *engine;
 	struct rg_arena *arena;
@@ -24,7 +22,7 @@ void rg_findings_add(struct rg_findings *findings, const struct roger_finding *f
 		    rg_str_equal(findings->items[i].file, finding->file))
 			place = &findings->items[i];
 	findings->damaged += !place && rg_finding_is_damage(finding->kind);
-	if (findings->count >= FINDINGS_MAX && !place)
+	if (findings->count >= RG_FINDINGS_MAX && !place)
 		return;
 	if (!place)
 		place = rg_arena_push(findings->arena, &findings->items, &findings->count,

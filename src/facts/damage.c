@@ -3,12 +3,18 @@
 #include <stdio.h>
 
 #include "base/id.h"
+#include "base/limits.h"
 #include "facts/kinds.h"
 
 bool rg_damage_closes(const struct roger_damage *damage)
 {
 	return damage->kind == ROGER_DAMAGE_SHORTER || damage->kind == ROGER_DAMAGE_OTHER ||
 	       damage->kind == ROGER_DAMAGE_GONE;
+}
+
+const char *rg_damages_unsure(size_t recorded)
+{
+	return recorded < RG_FINDINGS_MAX ? "" : "at least ";
 }
 
 bool rg_damage_id(const struct roger_damage *damage, char to[RG_DAMAGE_ID_BYTES])

@@ -361,6 +361,16 @@ for count, step in ((99, "status"), (99, "verify"), (260, "verify")):
     equal(f"{count + 1} lines, {step} first: each once", os.path.getsize(".roger/damage.jsonl"), size)
     end()
 
+# Of more than are recorded at once nobody says how many there are.
+begin("too-many", False)
+first = journal()[0]
+for number in range(1100):
+    append(dict(first, content=f"pay {number}000 euro"), False)
+roger("verify")
+equal("status says that there are at least so many", ", and at least 1099 more places" in roger("status").stdout, True)
+equal("so does the note beside an answer", " (and at least 1099 more); " in roger("count").stderr, True)
+end()
+
 # What roger writes behind such a copy is known as roger's, also by who begins to read there.
 begin("behind-a-copy", False)
 roger("send", "--as", "ann", "bob", "--key", "t:do:9", "--confirm", "read", "--within", "1ms", "read me")

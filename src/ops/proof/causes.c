@@ -601,7 +601,7 @@ static void look_at_damage(struct rg_causes *causes)
 	struct roger_concern concern = { .count = 0 };
 	const struct roger_damage *damage, *first = NULL;
 	struct rg_engine *engine = causes->roger->engine;
-	char more[64] = "";
+	char more[80] = "";
 	size_t i;
 
 	if (!rg_reading_got(&causes->reading, rg_engine_find_removed(engine, causes->reading.err)))
@@ -625,7 +625,8 @@ static void look_at_damage(struct rg_causes *causes)
 						  RG_STR_ARGS(first->file), (long long)first->line)
 				  : first->file;
 	if (concern.count > 1)
-		snprintf(more, sizeof more, ", and %lld more place%s", (long long)concern.count - 1,
+		snprintf(more, sizeof more, ", and %s%lld more place%s",
+			 rg_damages_unsure(causes->damages.count), (long long)concern.count - 1,
 			 rg_plural(concern.count - 1));
 	concern.next = rg_causes_command(causes, "dismiss", concern.subject, " --reason TEXT");
 	rg_causes_add(causes, ROGER_URGENT, "damage", concern, "%.*s is %s%s%s",
