@@ -882,11 +882,22 @@ bool rg_engine_note_findings(struct rg_engine *engine, const struct roger_findin
 	return r == ROGER_OK;
 }
 
+/* Examine the last lines, which settling does, and record what was removed. */
+static int look_first(struct rg_engine *engine, struct roger_err *err)
+{
+	uint64_t end;
+	int r = rg_engine_settle(engine, &end, err);
+
+	return r == ROGER_OK ? rg_engine_find_removed(engine, err) : r;
+}
+
 int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
 			  struct roger_verify_reply *ret_reply, struct roger_err *err)
 {
-	int r = rg_engine_verify(engine, arena, ret_reply, err);
+	int r = look_first(engine, err);
 
+	if (r == ROGER_OK)
+		r = rg_engine_verify(engine, arena, ret_reply, err);
 	if (r == ROGER_OK && ret_reply->damaged)
 		(void)rg_engine_note_findings(engine, &ret_reply->findings, arena);
 	return r;
@@ -923,14 +934,9 @@ static int gather_damage(struct rg_engine *engine, const struct roger_damage *ac
 	struct roger_damage_list noted;
 	struct rg_log_files journals;
 	struct roger_damage damage;
-	uint64_t end;
 	size_t i;
-	int r;
+	int r = look_first(engine, err);
 
-	/* Settle first: it examines the last lines. */
-	r = rg_engine_settle(engine, &end, err);
-	if (r == ROGER_OK)
-		r = rg_engine_find_removed(engine, err);
 	if (r == ROGER_OK)
 		r = rg_engine_journals(engine, arena, &journals, err);
 	if (r == ROGER_OK)

@@ -367,6 +367,7 @@ RG_CHECKED int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *
 
 RG_CHECKED int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
 				 struct roger_err *err);
+/* Check all lines of all journals, which were settled; rg_engine_find_damage() does that, too. */
 RG_CHECKED int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
 				struct roger_verify_reply *ret_reply, struct roger_err *err);
 

@@ -96,16 +96,9 @@ static int check_all(struct check *check, struct roger_err *err)
 	struct roger_journal *rows;
 	size_t count = 0, noted, i;
 	int64_t before;
-	uint64_t end;
 	bool there;
-	int r;
+	int r = rg_judge_init(&check->judge, check->engine, check->arena, err);
 
-	/* Settle first: it examines the last lines. */
-	r = rg_engine_settle(check->engine, &end, err);
-	if (r == ROGER_OK)
-		r = rg_engine_find_removed(check->engine, err);
-	if (r == ROGER_OK)
-		r = rg_judge_init(&check->judge, check->engine, check->arena, err);
 	if (r == ROGER_OK)
 		r = rg_engine_journals(check->engine, check->arena, &journals, err);
 	if (r < 0)
