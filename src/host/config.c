@@ -45,10 +45,9 @@ static int read_file(const char *root, const char *file, struct rg_buf *out, boo
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	/* Too many open files are no fault of this one. */
-	if (r < 0 && inner.system_errno != EMFILE && inner.system_errno != ENFILE)
-		r = ROGER_ECONFIG;
-	return r < 0 ? rg_fail(err, (enum roger_code)r, 0, "%s: %s", file, inner.message)
-		     : ROGER_OK;
+	if (r < 0 && (inner.system_errno == EMFILE || inner.system_errno == ENFILE))
+		return rg_fail(err, (enum roger_code)r, inner.system_errno, "open '%s'", file);
+	return r < 0 ? rg_fail(err, ROGER_ECONFIG, 0, "%s: %s", file, inner.message) : ROGER_OK;
 }
 
 /* Every command reads the configuration, but few need groups, so a longer section is read later. */

@@ -243,7 +243,9 @@ static int status_of(int code, const struct roger_err *err)
 	case ROGER_ECREATE:
 		return 507;
 	case ROGER_EIO:
-		return rg_is_full(err->system_errno) ? 507 : 500;
+		return rg_is_full(err->system_errno) ? 507
+		       : err->system_errno == EMFILE ? 503
+						     : 500;
 	case ROGER_EENGINE:
 	case ROGER_ETIMEOUT:
 		return 503;

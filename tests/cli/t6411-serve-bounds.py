@@ -5,6 +5,8 @@
 bound, and they are ended when their time is up; whoever comes again has missed nothing.  Time is
 made to pass 60 times as fast for the server (hurry.c), so that none is waited for here."""
 import resource
+import threading
+import time
 
 from lib_serve import *
 
@@ -143,5 +145,22 @@ try:
     equal("an idle connection is closed if another one needs its descriptor", server.get("/v1/status", connection=last)[0], 200)
 except TimeoutError as error:
     check("an idle connection is closed if another one needs its descriptor", False, error)
+[client.close() for client in idle]
+answers = []
+
+
+def insist(number):
+    """Send as often as the server says that it is busy, for five seconds."""
+    status, until = 503, time.monotonic() + 5
+    while status == 503 and time.monotonic() < until:
+        status, headers, said = server.post("/v1/send", {"from": f"al{number}", "to": ["bob"], "content": "x"}, headers={"Idempotency-Key": f"few-{number}"})
+        answers.append((status, headers.get("Retry-After"), said.get("retry")))
+        time.sleep(0.3)
+
+
+crowd = [threading.Thread(target=insist, args=(number,)) for number in range(80)]
+[one.start() for one in crowd]
+[one.join() for one in crowd]
+equal("busy clients are answered, or told to come again", set(answers) - {(200, None, None), (503, "1", "same-key")}, set())
 server.end()
 done()

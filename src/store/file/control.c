@@ -1,5 +1,6 @@
 #include "store/file/control.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +167,9 @@ static int get_boot_id(char to[RG_BOOT_ID_BYTES], struct roger_err *err)
 	rg_boot_id(to);
 	if (to[0])
 		return ROGER_OK;
+	/* Too many open files are no fault of /proc. */
+	if (errno == EMFILE || errno == ENFILE)
+		return rg_fail(err, ROGER_EIO, errno, "open /proc/sys/kernel/random/boot_id");
 	return rg_fail(err, ROGER_EIO, 0,
 		       "cannot read /proc/sys/kernel/random/boot_id: mount /proc");
 }
