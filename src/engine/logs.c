@@ -1068,8 +1068,8 @@ static int bring_sends_up(struct rg_engine *engine, const struct rg_log_query *q
 	int r = carry_all(engine, false, end, err);
 
 	if (query->plain && end && !rg_store_writable(engine->store))
-		snprintf(engine->trouble, sizeof engine->trouble,
-			 "the send logs cannot be written: sends that they lack are not shown");
+		rg_warn(&engine->trouble, NULL,
+			"the send logs cannot be written: sends that they lack are not shown");
 	if (r == ROGER_OK)
 		r = look_for_logs(engine, query, end, arena, err);
 	return r < 0 || !query->plain ? r : carry_all(engine, true, end, err);
