@@ -19,6 +19,7 @@
 enum {
 	MAIL_MAX = 40,	  /* agents whose oldest mail is asked for */
 	UNREAD_MAX = 20,  /* unread messages that are asked for of each */
+	HELD_MAX = 1000,  /* messages under a lease */
 	NEWEST_MAX = 300, /* messages */
 	WAIT_MS = 250,	  /* for a key; other programs wake nobody who waits for keys */
 	AGAIN_MS = 5000,  /* time alone brings something, too */
@@ -50,7 +51,8 @@ struct top {
 	struct roger_status_reply status;
 	struct roger_agents_reply agents;
 	struct roger_runs_reply runs;
-	struct roger_messages_reply newest, mail[MAIL_MAX + 1]; /* an agent's oldest unread mail */
+	struct roger_messages_reply newest, held,
+		mail[MAIL_MAX + 1]; /* an agent's oldest unread mail */
 	struct row *rows;
 	size_t row_count, counts[SECTIONS], first; /* first: the row at the top of the screen */
 	struct cli_page line;			   /* the text of the next row */
@@ -158,22 +160,25 @@ static void add_agent(struct top *top, const struct roger_agent *agent, size_t w
 	add_row(top, AGENTS, agent->name, agent, agent->unread ? CLI_YELLOW : CLI_PLAIN);
 }
 
-/* Claims take the oldest first, so those of an agent are among its oldest unread messages. */
 static void add_claims(struct top *top)
 {
+	struct roger_show_request held = { .ids = top->status.claims };
 	const struct roger_message *message;
-	size_t i, j;
+	struct roger_err err;
+	size_t i;
 
-	for (i = 0; i < MAIL_MAX; i++)
-		for (j = 0; j < top->mail[i].messages.count; j++) {
-			message = &top->mail[i].messages.items[j];
-			if (message->claimed_until_ms <= rg_clock_ms())
-				continue;
-			cli_say_to(top->line.to, " %*t holds #%d of %t for %t, lease ends %w",
-				   NAME_COLUMNS, message->claimed_by, message->seq, message->from,
-				   message->to, message->claimed_until_ms);
-			add_row(top, CLAIMS, message->id, message, CLI_CYAN);
-		}
+	if (held.ids.count > HELD_MAX)
+		held.ids.count = HELD_MAX;
+	if (held.ids.count)
+		tell_notice(top, roger_show(top->run->roger, &held, &top->held, &err) < 0,
+			    err.message);
+	for (i = 0; i < top->held.messages.count; i++) {
+		message = &top->held.messages.items[i];
+		cli_say_to(top->line.to, " %*t holds #%d of %t for %t, lease ends %w", NAME_COLUMNS,
+			   message->claimed_by, message->seq, message->from, message->to,
+			   message->claimed_until_ms);
+		add_row(top, CLAIMS, message->id, message, CLI_CYAN);
+	}
 }
 
 static void add_runs(struct top *top)
@@ -222,7 +227,9 @@ static void forget_replies(struct top *top)
 	roger_reply_free(&top->agents);
 	roger_reply_free(&top->runs);
 	roger_reply_free(&top->newest);
+	roger_reply_free(&top->held);
 	memset(top->mail, 0, sizeof top->mail);
+	memset(&top->held, 0, sizeof top->held);
 	memset(top->counts, 0, sizeof top->counts);
 	rg_arena_reset(top->arena);
 	top->rows = NULL;

@@ -355,8 +355,11 @@ static void judge_lease(struct rg_causes *causes, const struct roger_message *me
 
 	/* The lease of an agent that retired ended when another agent took over. */
 	if (held &&
-	    (!rg_str_equal(message->claimed_by, message->to) || rg_str_equal(owner, message->to)))
+	    (!rg_str_equal(message->claimed_by, message->to) || rg_str_equal(owner, message->to))) {
 		rg_causes_mail(causes, owner, RG_PART_HELD, 1, message->created_at_ms);
+		rg_arena_note(causes->arena, &causes->reply->claims, "%.*s",
+			      RG_STR_ARGS(message->id));
+	}
 	if (expired)
 		rg_causes_mail(causes, owner, RG_PART_LEASE, expired, message->created_at_ms);
 }
