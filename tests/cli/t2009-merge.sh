@@ -133,4 +133,16 @@ is "what was stored is there" "$(in_main list --count --from owl)" "$(cat sent)"
 exits 0 "verify at the end" roger verify --workspace main
 run roger doctor --json --workspace main
 is "and doctor" "$(printf '%s' "$out" | json 'd["damaged"] + d["repairable"]')" 0
+
+# A target that was left half-made says what is to be done, also where the move went on to another place.
+mkdir away half && roger init -q away && roger init -q half
+roger send bob hi --as ann --new -q --workspace away 2>/dev/null
+printf 'incoming %s\n' "$here/away" >half/.roger/move
+exits 78 "a half-made target is no workspace" roger list --workspace half
+like "the error says what goes on, and when to remove it" "$err" "here from '$here/away'; .*the same .roger move., there, goes on; if it went on to another place, that has all of this: remove it here"
+exits 0 "the move goes on to another place" roger move --from away gone
+exits 78 "from where the first target is refused" roger move --from gone half
+rm -r half/.roger
+exits 0 "until it is removed" roger move --from gone half
+is "then all is there" "$(roger list --count --workspace half)" 1
 done_testing
