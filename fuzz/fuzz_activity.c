@@ -6,7 +6,7 @@
  */
 #include "base/limits.h"
 #include "facts/activity.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,7 +38,7 @@ static bool print_again(struct roger_str text, struct rg_buf *out)
 
 	rg_assert(arena);
 	rg_buf_init(out, SIZE_MAX);
-	r = rg_kind_read(RG_LOG_ACTIVITY, text, arena, &entry, &err);
+	r = rg_log_kind_read(RG_LOG_ACTIVITY, text, arena, &entry, &err);
 	if (r == ROGER_OK) {
 		check_entry(&entry);
 		r = rg_activity_print(&entry, out, &err);

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 #include "facts/activity.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 
 /* A log that grows is quicker than one that begins anew: so does the index. */
 enum { LOG_BYTES = 4096 };
@@ -58,8 +58,9 @@ static size_t check_log(void)
 	for (at = log; at < log + size; at = newline + 1) {
 		newline = memchr(at, '\n', (size_t)(log + size - at));
 		rg_assert(newline && arena);
-		r = rg_kind_read(RG_LOG_ACTIVITY, (struct roger_str){ at, (size_t)(newline - at) },
-				 arena, &entry, NULL);
+		r = rg_log_kind_read(RG_LOG_ACTIVITY,
+				     (struct roger_str){ at, (size_t)(newline - at) }, arena,
+				     &entry, NULL);
 		rg_assert(r == ROGER_OK);
 	}
 	free(log);

@@ -46,7 +46,7 @@ static bool read_entry(struct roger_str text, enum rg_log log, struct rg_arena *
 		       union rg_log_record *entry)
 {
 	struct roger_err err = { 0 };
-	int r = rg_kind_read(log, text, arena, entry, &err);
+	int r = rg_log_kind_read(log, text, arena, entry, &err);
 
 	if (r < 0) {
 		rg_assert(r == ROGER_EDATA);
@@ -63,10 +63,10 @@ static bool read_and_print(struct roger_str text, enum rg_log log, struct rg_are
 	bool good = read_entry(text, log, arena, entry);
 
 	if (good) {
-		rg_record_encode(rg_kinds[log].record, entry, &once);
+		rg_record_encode(rg_log_kinds[log].record, entry, &once);
 		rg_assert(!once.failed && !memchr(once.data, '\n', once.length));
 		rg_assert(read_entry(rg_buf_str(&once), log, arena, &again));
-		rg_record_encode(rg_kinds[log].record, &again, &twice);
+		rg_record_encode(rg_log_kinds[log].record, &again, &twice);
 		rg_assert(rg_str_equal(rg_buf_str(&once), rg_buf_str(&twice)));
 	}
 	rg_buf_deinit(&once);

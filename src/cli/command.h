@@ -225,9 +225,9 @@ void cli_print_command_help(FILE *to, const struct cli_command *command);
 void cli_value_word(const struct roger_field *field, char to[64]);
 void cli_print_usage(FILE *to, const struct cli_command *command);
 
-/* help_table.c: all that help says, as JSON; only: of this command, or NULL. */
-RG_CHECKED int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
-				    struct roger_err *err);
+/* help_json.c: all that help says, as JSON; only: of this command, or NULL. */
+RG_CHECKED int cli_print_help_json(const struct cli_run *run, const struct cli_command *only,
+				   struct roger_err *err);
 
 /* verify.c: the command line names files of a seal and a key; the verb wants their texts. */
 RG_CHECKED int cli_read_seal(struct cli_run *run, struct roger_verify_request *request,
@@ -238,8 +238,8 @@ enum cli_style cli_look(const unsigned char *tones, int value, enum cli_style ot
 
 /* parse.c: is the word in a list such as "new|show"?  words may be NULL. */
 bool cli_is_one_of(const char *words, struct roger_str word);
-/* The value that an option of a command takes; "": the option takes none; NULL: no such option. */
-const char *cli_takes(const struct cli_command *command, struct roger_str name);
+/* Does an option of a command take a value?  "": no; NULL: there is no such option. */
+const char *cli_option_value(const struct cli_command *command, struct roger_str name);
 
 /* Take the first word off a list such as "new|show"; false: it is empty. */
 bool cli_next_word(const char **words, struct roger_str *ret);

@@ -26,7 +26,7 @@ static int run_help(struct cli_run *run, struct roger_err *err)
 	if (request->words.count && !command)
 		return cli_no_such_command(request->words, err);
 	if (run->form != CLI_HUMAN)
-		return cli_print_help_table(run, command, err);
+		return cli_print_help_json(run, command, err);
 	if (command)
 		cli_print_command_help(cli_out, command);
 	else
@@ -306,7 +306,7 @@ static void read_words(struct completing *completing)
 	for (i = 0; i + 1 < completing->words.count; i++) {
 		word = completing->words.items[i];
 		option = option_of(word);
-		value = cli_takes(completing->command ? completing->command : &none, option);
+		value = cli_option_value(completing->command ? completing->command : &none, option);
 		if (value && *value) {
 			if (i + 2 == completing->words.count)
 				completing->option = option;

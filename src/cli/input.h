@@ -8,7 +8,7 @@
 
 /*
  * Read into out, unchanged.  path NULL: standard input.
- * member: the member of the error, if it is longer than bytes_max.
+ * member: what the error names if the input is longer than bytes_max.
  */
 RG_CHECKED int cli_read_input(const char *path, const char *member, size_t bytes_max,
 			      struct rg_buf *out, struct roger_err *err);

@@ -415,7 +415,7 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 	return ROGER_OK;
 }
 
-const char *cli_takes(const struct cli_command *command, struct roger_str name)
+const char *cli_option_value(const struct cli_command *command, struct roger_str name)
 {
 	const struct roger_field *field = cli_find_field(cli_op(command)->options, name);
 
@@ -438,8 +438,8 @@ bool cli_is_meant(const struct cli_command *command, int argc, char **argv)
 		if (argv[i][1] != '-')
 			continue;
 		name = (struct roger_str){ argv[i] + 2, strcspn(argv[i] + 2, "=") };
-		value = cli_takes(command->else_is, name);
-		if (!value && cli_takes(command, name))
+		value = cli_option_value(command->else_is, name);
+		if (!value && cli_option_value(command, name))
 			return true;
 		i += value && *value && !strchr(argv[i], '=');
 	}

@@ -87,7 +87,8 @@ static const char *wanted_pager(void)
 	return pager;
 }
 
-/* Split the pager into words; a shell runs one that is not plain words, as for git. */
+/* Split the pager into words; one with a shell's special characters is run by a shell, as git does.
+ */
 static void split_pager(char *pager, char *words[WORDS_MAX])
 {
 	static char shell[] = "/bin/sh", command[] = "-c";
@@ -205,7 +206,7 @@ static int write_out(struct roger_str text)
 	return 0;
 }
 
-/* Write out what was held back; from now on nothing is. */
+/* Write out what was held back; from now on hold nothing back. */
 static int let_go(void)
 {
 	int error;
@@ -571,7 +572,8 @@ uint32_t cli_screen_key(void)
 
 	if (!full.count)
 		read_keys(0);
-	/* The key Escape, or the beginning of a sequence, whose rest comes at once. */
+	/* The key Escape, or the beginning of a sequence: wait briefly, since the rest of a
+	 * sequence comes at once. */
 	if (full.count == 1 && full.typed[0] == '\033')
 		read_keys(25);
 	if (!full.count)

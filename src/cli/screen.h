@@ -13,7 +13,7 @@
 
 #include "base/str.h"
 
-/* A mark in a line: what does not fit goes on below this place. */
+/* A mark in a line: where the line is folded, its rest is indented to this column. */
 #define CLI_HANG "\001"
 
 /* The size of the terminal of standard output; 0: it goes elsewhere. */
@@ -41,13 +41,13 @@ void cli_screen_complain(struct roger_str line);
 /* Let the pager end; true: there was one. */
 bool cli_screen_end(void);
 
-/* Start a program that reads input; -1: it reads and writes nothing here, and is not of this
- * terminal.  0: it cannot be started. */
+/* Start a program whose standard input is `input`; with -1 its three streams are /dev/null, and it
+ * has a session of its own.  Returns its pid; 0: it could not be started. */
 pid_t cli_start_program(char *const words[], int input);
 
 /*
  * The whole screen, for a command that is watched: enter, then draw and read keys, then leave.
- * Leaving is safe in a handler of a signal, and nothing where nobody has entered; a signal that
+ * Leaving is safe in a handler of a signal, and does nothing if nobody has entered; a signal that
  * ends the process leaves by itself.
  */
 void cli_screen_enter(void);

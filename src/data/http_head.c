@@ -39,7 +39,7 @@ static bool is_path(const char *target)
 }
 
 /* How often a header comes; *ret is the value of the last one, or NULL. */
-static size_t find_field(const struct rg_http_head *head, const char *name, const char **ret)
+static size_t count_field(const struct rg_http_head *head, const char *name, const char **ret)
 {
 	size_t i, found = 0;
 
@@ -63,8 +63,8 @@ static bool is_length(const char *value)
 static const char *body_fault(const struct rg_http_head *head)
 {
 	const char *length, *coding;
-	size_t lengths = find_field(head, "Content-Length", &length);
-	size_t codings = find_field(head, "Transfer-Encoding", &coding);
+	size_t lengths = count_field(head, "Content-Length", &length);
+	size_t codings = count_field(head, "Transfer-Encoding", &coding);
 
 	if (lengths > 1)
 		return "expected the header 'Content-Length' once";
@@ -91,13 +91,13 @@ const char *rg_http_head_fault(const struct rg_http_head *head)
 	for (i = 0; i < head->count; i++)
 		if (!is_token(head->fields[i].name) || !is_text(head->fields[i].value))
 			return "expected headers of the form 'Name: value'";
-	if (find_field(head, "Host", &host) != 1)
+	if (count_field(head, "Host", &host) != 1)
 		return "expected the header 'Host' once";
-	if (find_field(head, "Authorization", &value) > 1)
+	if (count_field(head, "Authorization", &value) > 1)
 		return "expected the header 'Authorization' once";
-	if (find_field(head, "Idempotency-Key", &value) > 1)
+	if (count_field(head, "Idempotency-Key", &value) > 1)
 		return "expected the header 'Idempotency-Key' once";
-	if (find_field(head, "Expect", &expect) && strcasecmp(expect, "100-continue") != 0)
+	if (count_field(head, "Expect", &expect) && strcasecmp(expect, "100-continue") != 0)
 		return "expected '100-continue' in the header 'Expect'";
 	/* A target with a host is meant for proxies, and may name another host than Host does. */
 	if (!head->target || !is_path(head->target))
@@ -175,14 +175,14 @@ const char *rg_http_head_foreign(const struct rg_http_head *head,
 	const char *host, *origin, *site;
 	size_t sites;
 
-	find_field(head, "Host", &host);
+	count_field(head, "Host", &host);
 	if (!rg_http_host_is_ours(host, allowed))
 		return "expected a host of this server in the header 'Host': localhost, "
 		       "127.0.0.1, [::1], or one that it was told of";
-	if (find_field(head, "Origin", &origin) > 1 ||
+	if (count_field(head, "Origin", &origin) > 1 ||
 	    (origin && !rg_http_origin_is_ours(origin, allowed)))
 		return "expected no header 'Origin', or one of a host of this server";
-	sites = find_field(head, "Sec-Fetch-Site", &site);
+	sites = count_field(head, "Sec-Fetch-Site", &site);
 	if (sites && (sites > 1 || is_of_another_site(site)) &&
 	    !(origin && is_named(origin, allowed)))
 		return "expected 'same-origin' or 'none' in the header 'Sec-Fetch-Site': a page "

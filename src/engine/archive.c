@@ -81,7 +81,7 @@ static int look_at(struct rg_engine *engine, const struct rg_log_file *archive, 
 		return r;
 	arena = rg_arena_new();
 	*ret_there = arena && rg_archive_head(line.text, &there) && there == hash &&
-		     rg_kind_read(RG_LOG_ARCHIVE, line.text, arena, &record, NULL) == ROGER_OK;
+		     rg_log_kind_read(RG_LOG_ARCHIVE, line.text, arena, &record, NULL) == ROGER_OK;
 	return ROGER_OK;
 }
 

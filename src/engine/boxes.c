@@ -35,13 +35,13 @@ int rg_engine_retired(struct rg_engine *engine, struct rg_arena *arena,
 					    : 0;
 	if (r < 0 || !text.length)
 		return r;
-	r = rg_kind_read(RG_LOG_RETIRED, text, arena, &last, NULL);
+	r = rg_log_kind_read(RG_LOG_RETIRED, text, arena, &last, NULL);
 	if (r < 0) {
 		/* The last line is not an entry: find the last one that is. */
 		r = rg_engine_log_find(engine, &newest, arena, &found, err);
 		if (r < 0 || !found.count)
 			return r;
-		r = rg_kind_read(RG_LOG_RETIRED, found.items[0].text, arena, &last, err);
+		r = rg_log_kind_read(RG_LOG_RETIRED, found.items[0].text, arena, &last, err);
 	}
 	if (r == ROGER_OK)
 		*ret_list = last.retirement.retired;

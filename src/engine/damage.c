@@ -74,7 +74,7 @@ static int append_damages(struct rg_engine *engine, const struct roger_damage *d
 		engine->altered |=
 			damages[i].kind == ROGER_DAMAGE_ALTERED && !damages[i].accepted_at_ms;
 		/* Entries that a send log loses with the line are copied again. */
-		if (engine->altered && rg_kind_has(RG_LOG_SENDS, damages[i].file))
+		if (engine->altered && rg_log_kind_has(RG_LOG_SENDS, damages[i].file))
 			rg_engine_carry_anew(engine);
 	}
 	if (text.failed)
@@ -708,7 +708,7 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 	judge->closed = *ret_kind == ROGER_TORN;
 	if (*ret_kind == ROGER_FOREIGN)
 		*what = "another program wrote it at the same moment as the next";
-	if (walk->last_hole < from || !rg_kinds[walk->file->log].may_lose_end)
+	if (walk->last_hole < from || !rg_log_kinds[walk->file->log].may_lose_end)
 		return true;
 	*ret_kind = ROGER_TORN;
 	*what = judge->closed ? "lines before it are missing, and doctor has recorded that"

@@ -166,7 +166,7 @@ static int digest_one(struct rg_engine *engine, struct rg_log_file *journal,
 
 static bool is_measured(enum rg_measured which, enum rg_log log)
 {
-	return which == RG_MEASURED_ALL || rg_kinds[log].chained ||
+	return which == RG_MEASURED_ALL || rg_log_kinds[log].chained ||
 	       (which == RG_MEASURED_SEALED && log == RG_LOG_ARCHIVE);
 }
 

@@ -295,7 +295,7 @@ bool rg_engine_took_records(const struct rg_engine *engine);
  * found stays true.  No transaction may begin or end in between. */
 RG_CHECKED int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err);
 /* Like rg_engine_records_begin(), but ROGER_ETIMEOUT after 200 ms (best effort). */
-RG_CHECKED int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err);
+RG_CHECKED int rg_engine_records_begin_soon(struct rg_engine *engine, struct roger_err *err);
 void rg_engine_records_end(struct rg_engine *engine);
 /* The same for a scope, at whose end it is given back:
  *     RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;

@@ -48,7 +48,7 @@ bool rg_engine_may_have_retired(struct rg_engine *engine)
 {
 	if (!engine->retired_hash)
 		engine->retired_hash =
-			hash_of(engine, RG_LOG_RETIRED, rg_str(rg_kinds[RG_LOG_RETIRED].file));
+			hash_of(engine, RG_LOG_RETIRED, rg_str(rg_log_kinds[RG_LOG_RETIRED].file));
 	return rg_tally_count(engine->store, engine->retired_hash) > 0;
 }
 
@@ -144,7 +144,7 @@ static int find_there(struct search *search, struct roger_err *err)
 				     err);
 	for (i = 0; r == ROGER_OK && i < files.count; i++) {
 		/* A folder lists what is there; there may be tens of thousands of archives. */
-		there = !rg_kinds[files.items[i].log].file;
+		there = !rg_log_kinds[files.items[i].log].file;
 		if (!there)
 			r = store->ops->stat(store, &files.items[i], &there, err);
 		/* Something else with that name is reported elsewhere. */
@@ -197,7 +197,7 @@ static int judge_logs(struct search *search, struct roger_err *err)
 	int log, r = ROGER_OK;
 
 	for (log = RG_LOG_MESSAGES + 1; log < RG_LOGS && r == ROGER_OK; log++)
-		if (rg_kinds[log].file)
+		if (rg_log_kinds[log].file)
 			r = judge_owner(search, (enum rg_log)log, RG_STR(""), err);
 	for (i = 0; r == ROGER_OK && engine->store->ops->next_figure(engine->store, &i, &agent);)
 		r = judge_owner(search, RG_LOG_SENDS,
@@ -293,7 +293,7 @@ int rg_engine_find_removed(struct rg_engine *engine, struct roger_err *err)
 	/* A database keeps its logs itself.  If the lock is taken, the next process does this. */
 	if (!rg_store_writable(engine->store) || engine->store->elsewhere ||
 	    atomic_load(&rg_store_shared(engine->store)->broken) != RG_BROKEN_NOT ||
-	    rg_engine_records_soon(engine, NULL) < 0)
+	    rg_engine_records_begin_soon(engine, NULL) < 0)
 		return ROGER_OK;
 	rg_table_init(&search.there, sizeof(uint64_t));
 	r = find_removed(&search, NULL);
@@ -310,7 +310,7 @@ void rg_engine_look_for_log(struct rg_engine *engine, enum rg_log log)
 	struct rg_store *store = engine->store;
 	bool there;
 
-	if (!arena || !rg_kinds[log].file || !rg_store_writable(store) ||
+	if (!arena || !rg_log_kinds[log].file || !rg_store_writable(store) ||
 	    rg_store_took(store, RG_LOCK_RECORDS) ||
 	    store->ops->list(store, log, RG_STR(""), arena, &files, NULL) < 0 || !files.count ||
 	    store->ops->stat(store, files.items, &there, NULL) < 0 || there ||

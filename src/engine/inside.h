@@ -239,8 +239,8 @@ struct rg_visitor {
 		     struct roger_err *err);
 	int (*end)(void *context, struct rg_walk *walk, struct roger_err *err);
 	/* The journal's name belongs to something else; NULL: that is an error. */
-	int (*unread)(void *context, const struct rg_log_file *file, const char *why,
-		      struct roger_err *err);
+	int (*unreadable)(void *context, const struct rg_log_file *file, const char *why,
+			  struct roger_err *err);
 };
 
 struct rg_judge;
@@ -252,7 +252,7 @@ struct rg_walk_message {
 	uint64_t read : 1, archived : 1, foreign : 1; /* its state */
 	uint32_t line, last; /* numbers of its first line, and of the one with its state */
 	uint32_t hash;	     /* of what the first line says */
-	uint32_t row;	     /* rg_message_row(), if the visitor sets it */
+	uint32_t row;	     /* rg_message_row_hash(), if the visitor sets it */
 };
 
 /* All messages of a journal, with which later lines are compared. */

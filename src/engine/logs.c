@@ -113,7 +113,7 @@ static bool drop_line(void *context, struct roger_str line)
 	int r;
 
 	rg_arena_reset(purging->arena);
-	r = rg_kind_read(purging->log, line, purging->arena, &record, NULL);
+	r = rg_log_kind_read(purging->log, line, purging->arena, &record, NULL);
 	purging->short_of_memory |= r == ROGER_ENOMEM;
 	return r == ROGER_OK && purging->drop(purging->context, &record);
 }
@@ -148,7 +148,7 @@ static int find_one_log(struct rg_engine *engine, enum rg_log log, struct rg_are
 	struct rg_log_files files = { 0 };
 	int r = store->ops->list(store, log, RG_STR(""), arena, &files, err);
 
-	rg_assert(rg_kinds[log].file != NULL);
+	rg_assert(rg_log_kinds[log].file != NULL);
 	*ret_there = false;
 	*ret_file = files.items;
 	return r < 0 || !files.count ? r : store->ops->stat(store, files.items, ret_there, err);
@@ -299,8 +299,8 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 	if (r == ROGER_OK && (int64_t)entries.count < query.limit)
 		r = note_known(carrying, CYCLE, RG_STR(RG_FIRST_CYCLE), err);
 	for (i = 0; r == ROGER_OK && i < entries.count; i++) {
-		r = rg_kind_read(RG_LOG_CYCLES, entries.items[i].text, carrying->arena, &record,
-				 err);
+		r = rg_log_kind_read(RG_LOG_CYCLES, entries.items[i].text, carrying->arena, &record,
+				     err);
 		if (r < 0)
 			return r;
 		if (!rg_arena_append(carrying->arena, &carrying->kept.items, &carrying->kept.count,
@@ -334,7 +334,7 @@ static int last_entry(struct carrying *carrying, const struct roger_message *mes
 	*ret_purged = !found.count && !has_known(carrying, CYCLE, message->cycle);
 	if (!found.count)
 		return r;
-	r = rg_kind_read(RG_LOG_SENDS, found.items[0].text, arena, &record, err);
+	r = rg_log_kind_read(RG_LOG_SENDS, found.items[0].text, arena, &record, err);
 	if (r == ROGER_OK)
 		*last = record.attempt;
 	return r;
@@ -692,8 +692,8 @@ static int know_all(struct carrying *carrying, struct roger_err *err)
 		r = rg_engine_read_log(carrying->engine, &query, scratch, &entries, err);
 		for (i = 0; r == ROGER_OK && i < entries.count; i++) {
 			query.after = entries.items[i].position;
-			r = rg_kind_read(RG_LOG_SENDS, entries.items[i].text, scratch, &record,
-					 err);
+			r = rg_log_kind_read(RG_LOG_SENDS, entries.items[i].text, scratch, &record,
+					     err);
 			ended = r == ROGER_OK && record.attempt.outcome == ROGER_DELIVERED;
 			if (r == ROGER_OK)
 				r = note_known(carrying, ended ? LOGGED : OPEN, record.attempt.id,

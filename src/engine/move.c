@@ -66,7 +66,7 @@ static int find_twin(struct move *move, const struct rg_log_file *file, struct r
 	int r = ROGER_OK;
 
 	*twin = *file;
-	if (rg_kinds[file->log].file)
+	if (rg_log_kinds[file->log].file)
 		r = move->to->ops->list(move->to, file->log, RG_STR(""), move->arena, &found, err);
 	if (r == ROGER_OK && found.count)
 		*twin = found.items[0];
@@ -348,7 +348,7 @@ static int close_off(struct rg_engine *from, struct roger_err *err)
 
 	rg_assert(rg_store_took(store, RG_LOCK_RECORDS));
 	for (log = RG_LOG_MESSAGES + 1; r == ROGER_OK && log < RG_LOGS; log++)
-		if (rg_kinds[log].file)
+		if (rg_log_kinds[log].file)
 			r = store->ops->list(store, (enum rg_log)log, RG_STR(""), arena, &files,
 					     err);
 	for (i = 0; r == ROGER_OK && i < files.count; i++) {

@@ -314,7 +314,7 @@ static int see_accepted(struct rg_engine *engine, const struct roger_message *me
 	if (!*numbers && rg_sequence_new(numbers, NULL) < 0)
 		return ROGER_ENOMEM;
 	(*numbers)->epoch = epoch;
-	return rg_sequence_see(*numbers, message->to, message->from, message->seq, NULL);
+	return rg_sequence_raise_seen(*numbers, message->to, message->from, message->seq, NULL);
 }
 
 void rg_engine_note_accepted(struct rg_engine *engine)
@@ -350,9 +350,9 @@ static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 
 	while (r == ROGER_OK && engine->store->ops->next_figure(engine->store, &i, &agent))
 		if (agent.figure.epoch == sequence->epoch && agent.figure.seq > 0)
-			r = rg_sequence_count(sequence,
-					      (struct roger_str){ agent.name, agent.length },
-					      agent.figure.seq, err);
+			r = rg_sequence_raise_count(sequence,
+						    (struct roger_str){ agent.name, agent.length },
+						    agent.figure.seq, err);
 	return r;
 }
 

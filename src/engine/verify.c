@@ -55,8 +55,8 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 	return ROGER_OK;
 }
 
-static int take_unread(void *context, const struct rg_log_file *file, const char *why,
-		       struct roger_err *err)
+static int take_unreadable(void *context, const struct rg_log_file *file, const char *why,
+			   struct roger_err *err)
 {
 	const struct rg_misfit found = { .kind = ROGER_UNREADABLE, .what = why };
 
@@ -87,9 +87,10 @@ static int note_journal(void *context, struct rg_walk *walk, struct roger_err *e
 
 static int check_all(struct check *check, struct roger_err *err)
 {
-	static const struct rg_visitor visitor = {
-		.name = "verify", .found = take_found, .end = note_journal, .unread = take_unread
-	};
+	static const struct rg_visitor visitor = { .name = "verify",
+						   .found = take_found,
+						   .end = note_journal,
+						   .unreadable = take_unreadable };
 	struct rg_misfit gone = { .kind = ROGER_MISSING }, damaged;
 	struct rg_log_files journals;
 	const struct roger_damage *removed;

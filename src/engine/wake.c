@@ -25,7 +25,7 @@ void rg_engine_turn_end(struct rg_engine *engine, struct roger_str agent)
 	engine->store->ops->unlock(engine->store, RG_LOCK_WAKE, agent);
 }
 
-int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err)
+int rg_engine_records_begin_soon(struct rg_engine *engine, struct roger_err *err)
 {
 	if (!rg_store_writable(engine->store))
 		return rg_fail(err, ROGER_EIO, 0, "the workspace can only be read");

@@ -22,7 +22,7 @@ int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 
 	*ret_journals = (struct rg_log_files){ 0 };
 	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++) {
-		if (!rg_kinds[log].chained && log != RG_LOG_ARCHIVE)
+		if (!rg_log_kinds[log].chained && log != RG_LOG_ARCHIVE)
 			continue;
 		r = ops->list(engine->store, (enum rg_log)log, RG_STR(""), arena, ret_journals,
 			      err);
@@ -217,8 +217,8 @@ static int decode_line(struct rg_walk *walk, struct roger_err *err)
 		return r < 0 ? r : keep_message(walk, err);
 	r = walk->line.too_long
 		    ? rg_fail(&why, ROGER_EDATA, 0, "longer than %d bytes", RG_LINE_BYTES_MAX)
-		    : rg_kind_read(walk->file->log, walk->line.text, walk->scratch, &walk->record,
-				   &why);
+		    : rg_log_kind_read(walk->file->log, walk->line.text, walk->scratch,
+				       &walk->record, &why);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	walk->is_entry = r == ROGER_OK;
@@ -339,9 +339,9 @@ int rg_walk(struct rg_engine *engine, struct rg_log_file *file, const struct rg_
 
 	rg_assert(!judge || visitor->found);
 	r = rg_engine_stat(engine, file, ret_there, &why);
-	if (r == ROGER_EREFUSED && visitor->unread && file->log != RG_LOG_MESSAGES) {
+	if (r == ROGER_EREFUSED && visitor->unreadable && file->log != RG_LOG_MESSAGES) {
 		*ret_there = true;
-		return visitor->unread(context, file, why.message, err);
+		return visitor->unreadable(context, file, why.message, err);
 	}
 	if (r < 0 && err)
 		*err = why;

@@ -4,7 +4,7 @@
 
 #include "base/id.h"
 #include "base/limits.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 
 bool rg_damage_closes(const struct roger_damage *damage)
 {
@@ -65,7 +65,7 @@ const char *rg_damage_words(const struct roger_damage *damage)
 	case ROGER_DAMAGE_REMOVED:
 		return "gone: it was removed";
 	case ROGER_DAMAGE_REWRITTEN:
-		return rg_kind_has(RG_LOG_ARCHIVE, damage->file)
+		return rg_log_kind_has(RG_LOG_ARCHIVE, damage->file)
 			       ? "not the message that was archived"
 			       : "rewritten: the message's first line says otherwise, and counts";
 	case ROGER_DAMAGE_STRAY:

@@ -501,7 +501,7 @@ static void add_text(struct rg_buf *to, struct roger_str text)
 	rg_buf_add_str(to, text);
 }
 
-uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *message)
+uint64_t rg_message_text_hash(struct rg_buf *scratch, const struct roger_message *message)
 {
 	const int64_t numbers[] = { message->pass, message->type, message->created_at_ms };
 
@@ -516,7 +516,7 @@ uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *mes
 	return rg_hash(1, scratch->data, scratch->failed ? 0 : scratch->length);
 }
 
-uint32_t rg_message_row(uint64_t text, const struct roger_message *message)
+uint32_t rg_message_row_hash(uint64_t text, const struct roger_message *message)
 {
 	const int64_t state[] = { message->read, message->read_at_ms };
 

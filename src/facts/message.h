@@ -56,8 +56,8 @@ RG_CHECKED int rg_message_read_later(uint64_t key, struct roger_str first_line,
 				     struct rg_rewrites *ret_rewrites, struct roger_err *err);
 
 /* Hash the members in the table of seed 004 that never change; and, from that, its whole row. */
-uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *message);
-uint32_t rg_message_row(uint64_t text, const struct roger_message *message);
+uint64_t rg_message_text_hash(struct rg_buf *scratch, const struct roger_message *message);
+uint32_t rg_message_row_hash(uint64_t text, const struct roger_message *message);
 
 /* Check what the field table cannot: the bounds of ids and numbers. */
 RG_CHECKED int rg_message_check(const struct roger_message *message, struct roger_err *err);

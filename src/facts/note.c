@@ -1,7 +1,7 @@
 #include "facts/note.h"
 
 #include "base/clock.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 
 /* Names of enum rg_note_failure in an outcome's message: an error code, or that and a member. */
 static const char *const failures[] = { "", "retry", "refused: key", NULL };
@@ -147,7 +147,7 @@ int rg_note_read(struct roger_str line, struct rg_arena *arena, struct rg_note *
 		 struct roger_err *err)
 {
 	struct roger_activity entry = { 0 };
-	int r = rg_kind_read(RG_LOG_ACTIVITY, line, arena, &entry, err);
+	int r = rg_log_kind_read(RG_LOG_ACTIVITY, line, arena, &entry, err);
 
 	if (r == ROGER_EDATA)
 		entry = (struct roger_activity){ 0 };

@@ -2,7 +2,7 @@
 #ifndef RG_QUERY_H
 #define RG_QUERY_H
 
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 
 /* A query for messages; unset members do not matter. */
 struct rg_query {

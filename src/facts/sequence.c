@@ -74,8 +74,8 @@ void rg_sequence_renew(struct rg_sequence *sequence)
 
 /* --------------------------------------------------------------- change -- */
 
-int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader, struct roger_str sender,
-		    int64_t number, struct roger_err *err)
+int rg_sequence_raise_seen(struct rg_sequence *sequence, struct roger_str reader,
+			   struct roger_str sender, int64_t number, struct roger_err *err)
 {
 	struct rg_number seen = { reader, sender, number }, *there = find_number(sequence, &seen);
 	size_t place = place_of(sequence, &seen), behind = sequence->count - place;
@@ -99,10 +99,10 @@ int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader, struc
 	return ROGER_OK;
 }
 
-int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
-		      struct roger_err *err)
+int rg_sequence_raise_count(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
+			    struct roger_err *err)
 {
-	return rg_sequence_see(sequence, RG_STR(""), agent, number, err);
+	return rg_sequence_raise_seen(sequence, RG_STR(""), agent, number, err);
 }
 
 int rg_sequence_add(struct rg_sequence *sequence, const struct rg_sequence *other,
@@ -114,7 +114,8 @@ int rg_sequence_add(struct rg_sequence *sequence, const struct rg_sequence *othe
 
 	for (i = 0; r == ROGER_OK && i < other->count; i++) {
 		number = &other->numbers[i];
-		r = rg_sequence_see(sequence, number->reader, number->sender, number->seq, err);
+		r = rg_sequence_raise_seen(sequence, number->reader, number->sender, number->seq,
+					   err);
 	}
 	return r;
 }

@@ -60,10 +60,11 @@ int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str re
 			 struct roger_str sender);
 
 /* Raise a counter, or an accepted number, to at least number (0 to RG_SEQ_MAX). */
-RG_CHECKED int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent,
-				 int64_t number, struct roger_err *err);
-RG_CHECKED int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader,
-			       struct roger_str sender, int64_t number, struct roger_err *err);
+RG_CHECKED int rg_sequence_raise_count(struct rg_sequence *sequence, struct roger_str agent,
+				       int64_t number, struct roger_err *err);
+RG_CHECKED int rg_sequence_raise_seen(struct rg_sequence *sequence, struct roger_str reader,
+				      struct roger_str sender, int64_t number,
+				      struct roger_err *err);
 
 /* Raise numbers to those of another document, whatever its epoch. */
 RG_CHECKED int rg_sequence_add(struct rg_sequence *sequence, const struct rg_sequence *other,

@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "data/record.h"
 #include "data/yaml.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 #include "facts/wake.h"
 
 enum kind {
@@ -174,7 +174,7 @@ bool rg_config_uses(struct roger_str name)
 					    "seal.key",		  "seal.pub", "move",
 					    "worktrees",	  "tried",    NULL };
 
-	return rg_kinds_use(name) || rg_enum_find(ours, name) >= 0 ||
+	return rg_log_kinds_use(name) || rg_enum_find(ours, name) >= 0 ||
 	       rg_str_ends(name, ".control") || rg_str_ends(name, ".checkpoint") ||
 	       rg_str_ends(name, ".new");
 }

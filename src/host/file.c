@@ -18,7 +18,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
-/* Renumber a descriptor: with a standard stream closed, a new file would get what is printed. */
+/* Move a descriptor above 2: where a standard stream is closed, a new file would take its number,
+ * and receive what is printed. */
 static int move_up(int file)
 {
 	int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
@@ -572,9 +573,10 @@ static int put_in_place(int folder, const char *name, const char *spare, bool du
 	return renameat(folder, spare, folder, name);
 }
 
-uint64_t rg_file_own_space(void)
+uint64_t rg_file_own_namespace(void)
 {
-	static const uint64_t first_time = 0xEFFFFFFA; /* the time namespace of every boot */
+	static const uint64_t first_time =
+		0xEFFFFFFA; /* inode of the time namespace that every boot begins with */
 	static _Atomic uint64_t space;
 	uint64_t time;
 
@@ -588,7 +590,7 @@ uint64_t rg_file_own_space(void)
 void rg_file_spare(const char *name, char to[RG_SPARE_BYTES])
 {
 	snprintf(to, RG_SPARE_BYTES, "%.220s.new-%llu-%d", name,
-		 (unsigned long long)rg_file_own_space(), (int)getpid());
+		 (unsigned long long)rg_file_own_namespace(), (int)getpid());
 }
 
 int rg_file_rename(int folder, const char *from, const char *to, bool durable,
@@ -658,7 +660,7 @@ int rg_file_remove(int folder, const char *name, struct roger_err *err)
 int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
 			struct roger_strs *ret_names, struct roger_err *err)
 {
-	/* Reading a folder moves the descriptor, so it gets one of its own. */
+	/* Reading a folder moves the offset of its descriptor, so it gets one of its own. */
 	int own = open_again(folder, ".", O_RDONLY | O_DIRECTORY, 0), r = ROGER_OK;
 	struct roger_strs names = { 0 };
 	const struct dirent *entry;
@@ -790,7 +792,7 @@ int rg_file_map(int file, size_t size, const char *name, void **ret_map, struct 
 }
 
 /* Calls only what a signal handler may call. */
-bool rg_file_unback(void *map, size_t size)
+bool rg_file_map_zeros(void *map, size_t size)
 {
 	return mmap(map, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 		    0) == map;

@@ -73,10 +73,10 @@ RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *r
 RG_CHECKED int rg_file_look(int folder, const char *name, struct rg_file_facts *ret_facts,
 			    struct roger_err *err);
 
-/* The facts of anything that has this name; and only its kind, RG_FILE_NONE where it cannot be
- * looked at. */
+/* The facts of anything that has this name. */
 RG_CHECKED int rg_file_examine(int folder, const char *name, struct rg_file_facts *ret_facts,
 			       struct roger_err *err);
+/* Only its kind; RG_FILE_NONE also where it cannot be looked at. */
 enum rg_file_kind rg_file_kind(int folder, const char *name);
 
 /* Make a file 0600, or a folder 0700; never through a symbolic link. */
@@ -148,9 +148,9 @@ RG_CHECKED int rg_file_sync(int file, const char *name, struct roger_err *err);
 /* Make names in a folder durable. */
 RG_CHECKED int rg_file_sync_folder(int folder, const char *name, struct roger_err *err);
 
-/* The number of this process's pid namespace, changed by that of a time namespace of its own, in
- * which processes have other start times; 0: unknown. */
-uint64_t rg_file_own_space(void);
+/* A number for where this process's id and start time are valid: its pid namespace, combined with
+ * its time namespace unless that is the first one; 0: unknown. */
+uint64_t rg_file_own_namespace(void);
 
 /*
  * The name of a file that will be renamed to `name`: NAME.new-SPACE-PID, used by this process
@@ -167,7 +167,7 @@ void rg_file_spare(const char *name, char to[RG_SPARE_BYTES]);
 RG_CHECKED int rg_file_replace(int folder, const char *name, struct roger_str text, bool durable,
 			       struct roger_err *err);
 
-/* Give a file another name, which a file may have.  durable: its folder is synced. */
+/* Rename a file; a file that has the new name is replaced.  durable: its folder is synced. */
 RG_CHECKED int rg_file_rename(int folder, const char *from, const char *to, bool durable,
 			      struct roger_err *err);
 
@@ -225,12 +225,12 @@ void rg_file_unlock_byte(int file, int64_t byte);
 /* Has somebody else, in whatever pid namespace, one of these bytes locked? */
 bool rg_file_bytes_locked(int file, int64_t from, int64_t count);
 
-/* Map a file's first size bytes, shared and writable; NULL in *ret_map never comes with ROGER_OK.
+/* Map a file's first size bytes, shared and writable; with ROGER_OK, *ret_map is never NULL.
  */
 RG_CHECKED int rg_file_map(int file, size_t size, const char *name, void **ret_map,
 			   struct roger_err *err);
-/* Replace a map by zero bytes of memory, when its file may have become too short for it. */
-bool rg_file_unback(void *map, size_t size);
+/* Replace a map by memory filled with zeros, when its file may have become too short for it. */
+bool rg_file_map_zeros(void *map, size_t size);
 void rg_file_unmap(void *map, size_t size);
 
 #endif

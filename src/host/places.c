@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 #include "host/file.h"
 #include "host/process.h"
 
@@ -57,7 +57,7 @@ enum use { USE_ANY, USE_FILE, USE_READ };
 
 static enum use use_of(struct roger_str shown)
 {
-	const struct rg_kind *kind = rg_kinds;
+	const struct rg_log_kind *kind = rg_log_kinds;
 	size_t length;
 
 	if (rg_str_is(shown, "id") || rg_str_is(shown, ".gitignore") ||
@@ -66,7 +66,7 @@ static enum use use_of(struct roger_str shown)
 	if (rg_str_is(shown, "message-state.json") ||
 	    (rg_str_begins(shown, "state/") && rg_str_ends(shown, ".json")))
 		return USE_READ;
-	for (; kind < rg_kinds + RG_LOGS; kind++) {
+	for (; kind < rg_log_kinds + RG_LOGS; kind++) {
 		length = strlen(kind->folder);
 		if (!rg_str_begins(shown, kind->folder))
 			continue;
@@ -110,7 +110,7 @@ static bool is_leftover(const char *name, int64_t *ret_space, int64_t *ret_proce
 	const char *mark = strstr(name, ".new-"), *space = mark ? mark + 5 : "",
 		   *pid = strchr(space, '-');
 
-	*ret_space = (int64_t)rg_file_own_space();
+	*ret_space = (int64_t)rg_file_own_namespace();
 	return mark && mark > name &&
 	       (!pid ||
 		rg_str_number((struct roger_str){ space, (size_t)(pid - space) }, ret_space)) &&
@@ -128,7 +128,7 @@ static int check_leftover(const struct checking *checking, const struct place *p
 	if (!is_leftover(place->name, &space, &process))
 		return ROGER_OK;
 	/* The process is, or was, in another container. */
-	if (space != (int64_t)rg_file_own_space())
+	if (space != (int64_t)rg_file_own_namespace())
 		return rg_clock_ms() - changed_ms < TOO_NEW_MS
 			       ? ROGER_OK
 			       : report_breach(checking, breach, false, err,

@@ -79,7 +79,7 @@ void rg_process_find(int64_t id, struct rg_process *ret_process)
 {
 	struct rg_process_look look;
 
-	*ret_process = (struct rg_process){ .id = id, .space = (int64_t)rg_file_own_space() };
+	*ret_process = (struct rg_process){ .id = id, .space = (int64_t)rg_file_own_namespace() };
 	if (rg_process_look(id, &look))
 		ret_process->start = look.start;
 	rg_boot_id(ret_process->boot_id);
@@ -154,7 +154,7 @@ enum rg_process_fate rg_process_fate(const struct rg_process *process)
 		return RG_PROCESS_UNKNOWN;
 	if (strcmp(boot_id, process->boot_id + elsewhere) != 0)
 		return elsewhere ? RG_PROCESS_UNKNOWN : RG_PROCESS_GONE;
-	if (!process->space || process->space != (int64_t)rg_file_own_space())
+	if (!process->space || process->space != (int64_t)rg_file_own_namespace())
 		return RG_PROCESS_UNKNOWN;
 	if (kill((pid_t)process->id, 0) < 0 && errno == ESRCH)
 		return RG_PROCESS_GONE;

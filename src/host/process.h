@@ -23,7 +23,7 @@ void rg_boot_id(char to[RG_BOOT_ID_BYTES]);
 struct rg_process {
 	int64_t id;
 	int64_t start; /* in ticks of the system since it was started; 0: unknown */
-	int64_t space; /* as rg_file_own_space() numbers it; 0: unknown */
+	int64_t space; /* as rg_file_own_namespace() numbers it; 0: unknown */
 	char boot_id[RG_BOOT_ID_BYTES];
 };
 

@@ -79,10 +79,10 @@ static void add_data_names(struct rg_buf *block, const struct rg_config *config)
 	add_name(block, stem);
 	add_name(block, config->database_file);
 	for (i = 0; i < RG_LOGS; i++)
-		if (*rg_kinds[i].folder)
-			rg_buf_printf(block, "/%s\n", rg_kinds[i].folder);
+		if (*rg_log_kinds[i].folder)
+			rg_buf_printf(block, "/%s\n", rg_log_kinds[i].folder);
 		else if (i != RG_LOG_MESSAGES)
-			rg_buf_printf(block, "/%s*\n", rg_kinds[i].file);
+			rg_buf_printf(block, "/%s*\n", rg_log_kinds[i].file);
 	rg_buf_add_text(block,
 			"/message-state.json*\n/state/\n/wake.lock\n/triggers/\n/id*\n/seal.*\n"
 			"/setup.json*\n/move*\n/worktrees/\n/tried*\n");

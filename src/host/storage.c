@@ -168,11 +168,11 @@ int rg_storage_tracked(const struct rg_config *config, const char *root,
 /* Does the text begin like a line of this log?  A line may be cut off by a kill. */
 static bool is_start(struct roger_str text, enum rg_log log)
 {
-	size_t length = strlen(rg_kinds[log].start);
+	size_t length = strlen(rg_log_kinds[log].start);
 
 	if (text.length < length)
 		length = text.length;
-	return length > 1 && memcmp(text.data, rg_kinds[log].start, length) == 0;
+	return length > 1 && memcmp(text.data, rg_log_kinds[log].start, length) == 0;
 }
 
 static bool is_of_kind(struct roger_str text, enum rg_log log)
@@ -184,8 +184,8 @@ static bool is_of_kind(struct roger_str text, enum rg_log log)
 	if (!rg_str_find(text, '\n'))
 		return is_start(text, log);
 	/* A torn line of roger's is ended with a newline by the next writer. */
-	return arena &&
-	       (rg_kind_read(log, line, arena, &record, NULL) == ROGER_OK || is_start(line, log));
+	return arena && (rg_log_kind_read(log, line, arena, &record, NULL) == ROGER_OK ||
+			 is_start(line, log));
 }
 
 int rg_storage_check_file(int folder, const char *name, enum rg_log log, struct roger_err *err)
@@ -216,7 +216,7 @@ int rg_storage_check_file(int folder, const char *name, enum rg_log log, struct 
 	return rg_fail(err, ROGER_ECONFIG, 0,
 		       "'%s' does not begin with %s, so roger does not write to it; correct "
 		       "storage: in the configuration, or move the file away",
-		       name, rg_kinds[log].noun);
+		       name, rg_log_kinds[log].noun);
 }
 
 /* ------------------------------------------------- of the seeds' programs -- */

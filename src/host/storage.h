@@ -10,7 +10,7 @@
 #define RG_STORAGE_H
 
 #include "base/arena.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 #include "host/config.h"
 #include "host/git.h"
 #include "host/trust.h"

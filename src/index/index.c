@@ -233,7 +233,7 @@ static int open_db(struct rg_index *index, const char *path, const char *setting
 		return rg_index_fail(index, "open", err);
 	sqlite3_busy_handler(index->db, wait_for_others, index);
 	sqlite3_extended_result_codes(index->db, 1);
-	rg_index_distrust(index->db);
+	rg_index_distrust_schema(index->db);
 	return rg_index_run(index, settings, err);
 }
 
@@ -411,7 +411,7 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 	return r;
 }
 
-void rg_index_distrust(sqlite3 *db)
+void rg_index_distrust_schema(sqlite3 *db)
 {
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

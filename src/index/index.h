@@ -225,7 +225,7 @@ enum rg_index_rule {
 	RG_RULE_UNREAD,
 	RG_RULE_SPANS,
 	RG_RULE_TABLE,	    /* how many rows messages.db has */
-	RG_RULE_TABLE_ROWS, /* sum of rg_message_row() of its rows, in 32 bits */
+	RG_RULE_TABLE_ROWS, /* sum of rg_message_row_hash() of its rows, in 32 bits */
 	RG_RULE_TABLE_CODE, /* 1: messages.db has a view or trigger; roger makes none */
 	RG_RULES
 };

@@ -169,7 +169,7 @@ int rg_index_seed_make(struct rg_index *index, struct roger_err *err);
 uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message *message);
 
 /* Trust nothing in the schema: anybody who can write the folder may have made it. */
-void rg_index_distrust(sqlite3 *db);
+void rg_index_distrust_schema(sqlite3 *db);
 
 /* Return a prepared statement, reset and ready for values; NULL: failed, err is filled. */
 sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,

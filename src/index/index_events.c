@@ -811,7 +811,7 @@ static int take_entry(struct intake *intake, const struct rg_line *line, struct 
 	rg_assert(intake->file.log != RG_LOG_MESSAGES);
 	r = line->too_long
 		    ? rg_fail(&why, ROGER_EDATA, 0, "longer than %d bytes", RG_LINE_BYTES_MAX)
-		    : rg_kind_read(intake->file.log, line->text, intake->arena, &record, &why);
+		    : rg_log_kind_read(intake->file.log, line->text, intake->arena, &record, &why);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0) {
@@ -821,7 +821,7 @@ static int take_entry(struct intake *intake, const struct rg_line *line, struct 
 		return add_row(intake, &row, err);
 	}
 	rg_buf_clear(words);
-	rg_kind_columns(intake->file.log, &record, intake->arena, &columns);
+	rg_log_kind_columns(intake->file.log, &record, intake->arena, &columns);
 	row.at_ms = columns.at_ms;
 	memcpy(row.texts, columns.texts, sizeof row.texts);
 	switch (intake->file.log) {

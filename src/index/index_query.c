@@ -760,8 +760,8 @@ int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence 
 	r = rg_index_collect(index, &question, places, sizeof *list.items, sequence->memory, &list,
 			     err);
 	for (i = 0; r == ROGER_OK && i < list.count; i++)
-		r = rg_sequence_see(sequence, list.items[i].reader, list.items[i].sender,
-				    list.items[i].seq, err);
+		r = rg_sequence_raise_seen(sequence, list.items[i].reader, list.items[i].sender,
+					   list.items[i].seq, err);
 	return r;
 }
 

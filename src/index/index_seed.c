@@ -120,7 +120,7 @@ static int open_table(struct table *table, const char *path, const char *setting
 	if (!table->arena)
 		return rg_fail_memory(err);
 	sqlite3_busy_timeout(table->db, BUSY_MS);
-	rg_index_distrust(table->db);
+	rg_index_distrust_schema(table->db);
 	return run_sql(table, settings, err);
 }
 
@@ -311,7 +311,7 @@ static bool is_foreign_database(const char *path)
 
 	if (rg_path_vfs_open(&vfs, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, &db) ==
 	    SQLITE_OK) {
-		rg_index_distrust(db);
+		rg_index_distrust_schema(db);
 		foreign = count_objects(db, COUNT "type = 'table' AND name = 'messages'") == 0;
 	}
 	sqlite3_close(db);
@@ -494,7 +494,7 @@ static int add_up_rows(const struct table *table, struct rg_index_sums *sums, st
 			.read_at_ms = sqlite3_column_int64(get, 10),
 		};
 		sums->all[RG_RULE_TABLE]++;
-		rows += rg_message_row(rg_message_text(&scratch, &message), &message);
+		rows += rg_message_row_hash(rg_message_text_hash(&scratch, &message), &message);
 	}
 	if (step != SQLITE_DONE)
 		r = fail_table(table, "read", err);

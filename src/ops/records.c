@@ -10,7 +10,7 @@ struct seen {
 
 int rg_records_states(enum rg_log log, struct rg_records *records, struct roger_err *err)
 {
-	const size_t size = rg_kinds[log].record->size;
+	const size_t size = rg_log_kinds[log].record->size;
 	char *base = records->items;
 	struct roger_str id;
 	struct rg_table table;
@@ -38,7 +38,7 @@ int rg_records_states(enum rg_log log, struct rg_records *records, struct roger_
 int rg_records_read(struct roger *roger, const struct rg_log_query *query, struct rg_arena *arena,
 		    struct rg_records *ret_records, struct roger_err *err)
 {
-	const struct roger_record *type = rg_kinds[query->log].record;
+	const struct roger_record *type = rg_log_kinds[query->log].record;
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *texts = rg_arena_new();
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
 	const bool reverse = query->newest && query->states;
@@ -56,7 +56,7 @@ int rg_records_read(struct roger *roger, const struct rg_log_query *query, struc
 	for (i = 0; i < entries.count && r == ROGER_OK; i++) {
 		rg_arena_reset(scratch);
 		at = reverse ? entries.count - 1 - i : i;
-		r = rg_kind_read(query->log, entries.items[at].text, scratch, &record, err);
+		r = rg_log_kind_read(query->log, entries.items[at].text, scratch, &record, err);
 		if (r == ROGER_OK)
 			r = rg_kept(rg_record_keep(type, &record, arena), err);
 		memcpy((char *)ret_records->items + i * type->size, &record, type->size);
@@ -67,7 +67,7 @@ int rg_records_read(struct roger *roger, const struct rg_log_query *query, struc
 int rg_records_write(struct roger *roger, enum rg_log log, struct roger_str owner,
 		     const void *items, size_t count, struct roger_err *err)
 {
-	const struct roger_record *type = rg_kinds[log].record;
+	const struct roger_record *type = rg_log_kinds[log].record;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	size_t i;
 
@@ -135,7 +135,7 @@ int rg_cycle_current(struct roger *roger, struct rg_arena *arena, struct roger_c
 	*ret_cycle = (struct roger_cycle){ .id = RG_STR(RG_FIRST_CYCLE), .number = 1 };
 	if (!text.length)
 		return ROGER_OK;
-	if (rg_kind_read(RG_LOG_CYCLES, text, arena, &record, NULL) == ROGER_OK) {
+	if (rg_log_kind_read(RG_LOG_CYCLES, text, arena, &record, NULL) == ROGER_OK) {
 		*ret_cycle = record.cycle;
 		return ROGER_OK;
 	}

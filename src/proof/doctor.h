@@ -9,7 +9,7 @@
 /* A message that messages_archive/ must hold, as the journal says. */
 struct rg_doctor_archived {
 	uint64_t hash; /* hash of the line up to its id */
-	uint64_t text; /* rg_message_text() */
+	uint64_t text; /* rg_message_text_hash() */
 	uint64_t offset;
 	int64_t line;
 	bool own; /* roger wrote that line */

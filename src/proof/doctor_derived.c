@@ -174,11 +174,11 @@ static int find_archived(void *context, struct rg_walk *walk, struct roger_err *
 		archived = rg_table_find(&doctor->archived, hash);
 	if (!archived)
 		return ROGER_OK;
-	r = rg_kind_read(RG_LOG_ARCHIVE, walk->line.text, walk->scratch, &record, NULL);
+	r = rg_log_kind_read(RG_LOG_ARCHIVE, walk->line.text, walk->scratch, &record, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	archived->found |= r == ROGER_OK;
-	if (r < 0 || rg_message_text(&doctor->text, &record.message) == archived->text)
+	if (r < 0 || rg_message_text_hash(&doctor->text, &record.message) == archived->text)
 		return ROGER_OK;
 	found.kind = rg_judge_rewrite(&doctor->judge, walk);
 	report_altered(doctor, walk->file, &found);
@@ -199,7 +199,7 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 	static const struct rg_visitor visitor = { .name = "doctor",
 						   .line = find_archived,
 						   .end = rg_doctor_count_bytes,
-						   .unread = pass_over };
+						   .unreadable = pass_over };
 	struct rg_log_files files = { 0 };
 	struct rg_misfit noted;
 	bool there;

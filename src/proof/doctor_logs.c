@@ -182,7 +182,7 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 {
 	const struct roger_message *message = walk->message;
 	const struct rg_message_before *before = &walk->before;
-	const uint64_t text = rg_message_text(&doctor->text, message);
+	const uint64_t text = rg_message_text_hash(&doctor->text, message);
 	const int by = before->known ? -1 : 1;
 	unsigned faults;
 	bool counts, fresh;
@@ -192,7 +192,7 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	if (doctor->text.failed)
 		return rg_fail_memory(err);
 	if (!before->archived)
-		walk->known->row = rg_message_row(text, message);
+		walk->known->row = rg_message_row_hash(text, message);
 	r = rg_message_rules_take(&doctor->messages, before, message, walk->own, &faults, err);
 	if (r < 0)
 		return r;
@@ -341,8 +341,8 @@ int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err 
 }
 
 /* Report a file that cannot be read; rules that need all journals are not checked then. */
-static int take_unread(void *context, const struct rg_log_file *file, const char *why,
-		       struct roger_err *err)
+static int take_unreadable(void *context, const struct rg_log_file *file, const char *why,
+			   struct roger_err *err)
 {
 	struct rg_doctor *doctor = context;
 
@@ -359,7 +359,7 @@ static int take_journals(struct rg_doctor *doctor, struct roger_err *err)
 						   .line = take_line,
 						   .found = take_found,
 						   .end = rg_doctor_count_bytes,
-						   .unread = take_unread };
+						   .unreadable = take_unreadable };
 	struct rg_log_file *file;
 	bool there;
 	size_t i;
@@ -499,8 +499,8 @@ static int read_entry(struct rg_doctor *doctor, const struct rg_sends_place *pla
 	r = rg_engine_copy(doctor->engine, file, (uint64_t)place->byte, text, (size_t)place->length,
 			   &got, err);
 	return r < 0 ? r
-		     : rg_kind_read(file->log, (struct roger_str){ text, got }, doctor->scratch,
-				    ret_record, err);
+		     : rg_log_kind_read(file->log, (struct roger_str){ text, got }, doctor->scratch,
+					ret_record, err);
 }
 
 static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_sends_place *place,

@@ -1,11 +1,11 @@
 /*
  * head - refuse a request by its head alone, if its body is not worth reading.
  *
- * evhttp calls us when a request is whole, and first keeps up to 8 MiB of anybody who may connect
- * over TCP; and what it refuses by itself, it refuses in HTML.  So the bytes of a connection are
- * looked at as they come in (connection.c).  Once a head is whole and a body follows, it must pass
- * the rules that the request must pass later.  If not, it is answered at once, and the rest is
- * thrown away, up to a bound.
+ * evhttp calls us only when a request is whole; until then it would keep up to 8 MiB of anybody who
+ * can connect over TCP, and its own refusals are HTML.  So the bytes of a connection are looked at
+ * as they come in (connection.c).  Once a head is whole and a body follows, it must pass the rules
+ * that the request must pass later.  If not, it is answered at once, and the rest is thrown away,
+ * up to a bound.
  */
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -31,7 +31,7 @@ static char *next_line(char **text)
 }
 
 /* Read "POST /v1/send HTTP/1.1"; false: the method has no body, or evhttp refuses it itself. */
-static bool read_first(char *line, struct evhttp_request *request)
+static bool read_request_line(char *line, struct evhttp_request *request)
 {
 	static const struct {
 		const char *name;
@@ -82,9 +82,10 @@ static bool has_body(struct evhttp_request *request)
 
 void serve_head_judge(struct serve_connection *connection)
 {
-	/* Without a connection of evhttp's, answers to the request go to serve_head_refuse(). */
+	/* This request has no connection of evhttp's, so its answers go through
+	 * serve_head_refuse(). */
 	struct evhttp_request *request = evhttp_request_new(NULL, connection);
-	char *text = connection->head.data;
+	char *text;
 	bool odd = connection->raw.state == RG_RAW_ODD;
 
 	if (!request)
@@ -96,7 +97,7 @@ void serve_head_judge(struct serve_connection *connection)
 	else if (!odd && text && !strstr(text, "\r\n\r\n"))
 		serve_refuse(request, 431, "head", true, "expected a head of at most %d KiB",
 			     SERVE_HEAD_BYTES_MAX >> 10);
-	else if (odd || (!connection->head.failed && read_first(next_line(&text), request) &&
+	else if (odd || (!connection->head.failed && read_request_line(next_line(&text), request) &&
 			 read_fields(text, request) && has_body(request)))
 		serve_admit(connection, request);
 	evhttp_request_free(request);
@@ -119,7 +120,7 @@ void serve_head_refuse(struct evhttp_request *request, int status)
 	rg_buf_printf(&text, "%s: %s\r\n", header->key, header->value);
 	rg_buf_add_text(&text, "\r\n");
 	rg_buf_add(&text, evbuffer_pullup(body, -1), evbuffer_get_length(body));
-	/* All earlier answers were sent, and so little fits into the socket. */
+	/* All earlier answers were sent, so the socket has room for one this short. */
 	if (!text.failed)
 		send(bufferevent_getfd(connection->buffer), text.data, text.length,
 		     MSG_DONTWAIT | MSG_NOSIGNAL);

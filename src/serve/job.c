@@ -443,7 +443,7 @@ void serve_jobs_tick(struct serve *serve)
 	}
 }
 
-bool serve_pools_open(struct serve *serve)
+bool serve_pools_init(struct serve *serve)
 {
 	pthread_condattr_t monotonic;
 	int i;

@@ -279,7 +279,7 @@ void serve_give_key(struct serve_job *job);
 void serve_say_under_way(struct serve *serve, const struct serve_replay *replay,
 			 struct serve_answer *answer);
 
-bool serve_pools_open(struct serve *serve);
+bool serve_pools_init(struct serve *serve);
 /* Begin no more jobs, and finish all but those of SERVE_WAITS. */
 void serve_pools_end(struct serve *serve);
 /* Does nobody wait for the answer any more, or does the server end? */

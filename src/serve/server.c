@@ -202,7 +202,7 @@ int serve_prepare(struct serve *serve, struct roger_err *err)
 	if (!serve_find_home(serve, &serve->home))
 		return rg_fail(err, ROGER_EIO, errno, "look for '%s/.roger'", serve->workspace);
 	serve->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (serve->base && serve->wake >= 0 && serve_pools_open(serve))
+	if (serve->base && serve->wake >= 0 && serve_pools_init(serve))
 		serve->woken =
 			event_new(serve->base, serve->wake, EV_READ | EV_PERSIST, on_woken, serve);
 	return serve->woken && event_add(serve->woken, NULL) == 0

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/id.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 #include "store/lines.h"
 
 const struct roger_damage *rg_damages_find(const struct roger_damage *items, size_t count,
@@ -36,9 +36,9 @@ int rg_damages_put(struct rg_damages *damages, const struct roger_damage *damage
 static int take_line(struct rg_damages *damages, const struct rg_line *line, struct roger_err *err)
 {
 	union rg_log_record record;
-	int r = line->too_long
-			? ROGER_EDATA
-			: rg_kind_read(RG_LOG_DAMAGE, line->text, damages->arena, &record, NULL);
+	int r = line->too_long ? ROGER_EDATA
+			       : rg_log_kind_read(RG_LOG_DAMAGE, line->text, damages->arena,
+						  &record, NULL);
 
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
@@ -113,7 +113,7 @@ static bool is_damaged(const struct roger_damage_list *damages, enum rg_log log)
 {
 	size_t i;
 
-	for (i = 0; i < damages->count && !rg_kind_has(log, damages->items[i].file); i++)
+	for (i = 0; i < damages->count && !rg_log_kind_has(log, damages->items[i].file); i++)
 		continue;
 	return i < damages->count;
 }
@@ -146,7 +146,7 @@ int rg_altered_of(struct rg_store *store, const struct roger_damage_list *damage
 
 	*ret_altered = (struct rg_altered){ 0 };
 	for (log = 0; log < RG_LOGS; log++)
-		if (rg_kinds[log].chained && log != RG_LOG_DAMAGE &&
+		if (rg_log_kinds[log].chained && log != RG_LOG_DAMAGE &&
 		    is_damaged(damages, (enum rg_log)log))
 			(void)!store->ops->list(store, (enum rg_log)log, RG_STR(""), arena,
 						&journals, NULL);

@@ -3,7 +3,7 @@
  *
  * Everything that can be computed from lines is computed once, above the store:
  * the index, message states, verify, doctor, seals.  A store keeps the journals
- * listed in facts/kinds.h, line by line and byte for byte; the figures that a
+ * listed in facts/log_kinds.h, line by line and byte for byte; the figures that a
  * plain send needs without an index; documents that are replaced as a whole;
  * locks; and a way to wait for new messages.
  *
@@ -22,7 +22,7 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 
 struct rg_store;
 struct rg_workspace;

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "facts/activity.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 #include "facts/message.h"
 #include "facts/sendlog.h"
 #include "facts/sequence.h"
@@ -301,8 +301,9 @@ static void the_entry_comes_back_byte_for_byte(void **state)
 	struct rg_buf printed;
 
 	(void)state;
-	assert_int_equal(rg_kind_read(RG_LOG_ACTIVITY, entry_of_seed_003(), arena, &entry, NULL),
-			 ROGER_OK);
+	assert_int_equal(
+		rg_log_kind_read(RG_LOG_ACTIVITY, entry_of_seed_003(), arena, &entry, NULL),
+		ROGER_OK);
 	assert_int_equal(entry.unknown.length + entry.action_unknown.length, 0);
 	assert_int_equal(entry.type, ROGER_FILE_WRITE);
 	assert_int_equal(entry.status, ROGER_SUCCESS);

@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 #include "facts/activity.h"
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 
 static const char whole[] =
 	"{\"timestamp\":\"2025-10-05T14:40:07.5+02:00\",\"task_id\":\"t\",\"action\":{\"type\":"
@@ -26,7 +26,7 @@ static void members_survive_at_each_level(void **state)
 	struct rg_buf out;
 
 	(void)state;
-	assert_int_equal(rg_kind_read(RG_LOG_ACTIVITY, rg_str(whole), arena, &entry, NULL),
+	assert_int_equal(rg_log_kind_read(RG_LOG_ACTIVITY, rg_str(whole), arena, &entry, NULL),
 			 ROGER_OK);
 	assert_true(rg_str_is(entry.action_unknown, "\"tool\":\"x\""));
 	assert_true(rg_str_is(entry.outcome_unknown, "\"error\":{}"));
@@ -96,9 +96,9 @@ static void wrong_entries_are_refused_by_member(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		assert_int_equal(
-			rg_kind_read(RG_LOG_ACTIVITY, rg_str(wrong[i].text), arena, &entry, &err),
-			ROGER_EDATA);
+		assert_int_equal(rg_log_kind_read(RG_LOG_ACTIVITY, rg_str(wrong[i].text), arena,
+						  &entry, &err),
+				 ROGER_EDATA);
 		assert_string_equal(err.member, wrong[i].member);
 		assert_string_equal(err.message, wrong[i].message);
 	}
@@ -184,7 +184,8 @@ static void what_is_no_json_is_said(void **state)
 	struct roger_err err;
 
 	(void)state;
-	assert_int_equal(rg_kind_read(RG_LOG_ACTIVITY, str(""), arena, &entry, &err), ROGER_EDATA);
+	assert_int_equal(rg_log_kind_read(RG_LOG_ACTIVITY, str(""), arena, &entry, &err),
+			 ROGER_EDATA);
 	assert_string_equal(err.message, "no JSON value");
 	rg_arena_free(arena);
 }
@@ -193,7 +194,7 @@ static int entry_scarcely(struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_activity entry;
 	struct rg_buf out;
-	int r = rg_kind_read(RG_LOG_ACTIVITY, rg_str(whole), arena, &entry, err);
+	int r = rg_log_kind_read(RG_LOG_ACTIVITY, rg_str(whole), arena, &entry, err);
 
 	if (r < 0)
 		return r;

@@ -1,5 +1,5 @@
 /*
- * What facts/kinds.h promises: every row names members that its record has, a
+ * What facts/log_kinds.h promises: every row names members that its record has, a
  * file or folder of its own, and a record that is read and checked; what can be
  * asked for of an entry comes from its members.
  */
@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 
-static const struct roger_field *field_of(const struct rg_kind *kind, const char *name)
+static const struct roger_field *field_of(const struct rg_log_kind *kind, const char *name)
 {
 	const struct roger_field *field;
 
@@ -31,12 +31,12 @@ static bool is_text(const struct roger_field *field)
 
 static void rows_name_members_of_their_record(void **state)
 {
-	const struct rg_kind *kind;
+	const struct rg_log_kind *kind;
 	size_t log, i;
 
 	(void)state;
 	for (log = 0; log < RG_LOGS; log++) {
-		kind = &rg_kinds[log];
+		kind = &rg_log_kinds[log];
 		assert_non_null(kind->folder);
 		assert_true(kind->file || *kind->folder);
 		assert_true(kind->record || !kind->chained);
@@ -57,9 +57,9 @@ static void no_two_stand_in_one_place(void **state)
 	(void)state;
 	for (a = 0; a < RG_LOGS; a++)
 		for (b = 0; b < a; b++)
-			assert_false(strcmp(rg_kinds[a].folder, rg_kinds[b].folder) == 0 &&
-				     (!rg_kinds[a].file || !rg_kinds[b].file ||
-				      strcmp(rg_kinds[a].file, rg_kinds[b].file) == 0));
+			assert_false(strcmp(rg_log_kinds[a].folder, rg_log_kinds[b].folder) == 0 &&
+				     (!rg_log_kinds[a].file || !rg_log_kinds[b].file ||
+				      strcmp(rg_log_kinds[a].file, rg_log_kinds[b].file) == 0));
 }
 
 static void their_names_are_taken(void **state)
@@ -74,9 +74,9 @@ static void their_names_are_taken(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof taken / sizeof *taken; i++)
-		assert_true(rg_kinds_use(rg_str(taken[i])));
+		assert_true(rg_log_kinds_use(rg_str(taken[i])));
 	for (i = 0; i < sizeof others / sizeof *others; i++)
-		assert_false(rg_kinds_use(rg_str(others[i])));
+		assert_false(rg_log_kinds_use(rg_str(others[i])));
 }
 
 static struct rg_columns columns_of(enum rg_log log, const char *line, struct rg_arena *arena)
@@ -85,9 +85,9 @@ static struct rg_columns columns_of(enum rg_log log, const char *line, struct rg
 	struct rg_columns columns;
 	struct roger_err err;
 
-	if (rg_kind_read(log, rg_str(line), arena, &record, &err) < 0)
+	if (rg_log_kind_read(log, rg_str(line), arena, &record, &err) < 0)
 		fail_msg("%s", err.message);
-	rg_kind_columns(log, &record, arena, &columns);
+	rg_log_kind_columns(log, &record, arena, &columns);
 	return columns;
 }
 
@@ -166,20 +166,23 @@ static void what_is_no_entry_is_told(void **state)
 
 	(void)state;
 	for (log = 0; log < RG_LOGS; log++) {
-		if (!rg_kinds[log].record)
+		if (!rg_log_kinds[log].record)
 			continue;
-		assert_int_equal(rg_kind_read((enum rg_log)log, RG_STR("{}"), arena, &record, &err),
-				 ROGER_EDATA);
-		assert_int_equal(rg_kind_read((enum rg_log)log, RG_STR("{"), arena, &record, &err),
-				 ROGER_EDATA);
+		assert_int_equal(
+			rg_log_kind_read((enum rg_log)log, RG_STR("{}"), arena, &record, &err),
+			ROGER_EDATA);
+		assert_int_equal(
+			rg_log_kind_read((enum rg_log)log, RG_STR("{"), arena, &record, &err),
+			ROGER_EDATA);
 	}
 	/* Its fields are right, and the rule beside them says no. */
-	assert_int_equal(rg_kind_read(RG_LOG_ACTIVITY,
-				      RG_STR("{\"timestamp\":\"soon\",\"task_id\":\"t\",\"action\":"
-					     "{\"type\":\"TOOL_EXEC\",\"details\":{}},\"outcome\":"
-					     "{\"status\":\"SUCCESS\"}}"),
-				      arena, &record, &err),
-			 ROGER_EDATA);
+	assert_int_equal(
+		rg_log_kind_read(RG_LOG_ACTIVITY,
+				 RG_STR("{\"timestamp\":\"soon\",\"task_id\":\"t\",\"action\":"
+					"{\"type\":\"TOOL_EXEC\",\"details\":{}},\"outcome\":"
+					"{\"status\":\"SUCCESS\"}}"),
+				 arena, &record, &err),
+		ROGER_EDATA);
 	assert_string_equal(err.member, "timestamp");
 	rg_arena_free(arena);
 }

@@ -36,14 +36,15 @@ static struct rg_sequence *of_text(struct roger_str text)
 
 static void count(struct rg_sequence *sequence, const char *agent, int64_t number)
 {
-	assert_int_equal(rg_sequence_count(sequence, rg_str(agent), number, NULL), ROGER_OK);
+	assert_int_equal(rg_sequence_raise_count(sequence, rg_str(agent), number, NULL), ROGER_OK);
 }
 
 static void see(struct rg_sequence *sequence, const char *reader, const char *sender,
 		int64_t number)
 {
-	assert_int_equal(rg_sequence_see(sequence, rg_str(reader), rg_str(sender), number, NULL),
-			 ROGER_OK);
+	assert_int_equal(
+		rg_sequence_raise_seen(sequence, rg_str(reader), rg_str(sender), number, NULL),
+		ROGER_OK);
 }
 
 static int64_t counted(const struct rg_sequence *sequence, const char *agent)
@@ -201,14 +202,16 @@ static void numbers_are_bounded(void **state)
 	struct roger_err err;
 
 	(void)state;
-	assert_int_equal(rg_sequence_count(sequence, RG_STR("A"), RG_SEQ_MAX + 1, &err),
+	assert_int_equal(rg_sequence_raise_count(sequence, RG_STR("A"), RG_SEQ_MAX + 1, &err),
 			 ROGER_EDATA);
 	assert_string_equal(err.message, "seq: expected a whole number from 0 to 281474976710656");
-	assert_int_equal(rg_sequence_count(sequence, RG_STR("A"), -1, &err), ROGER_EDATA);
-	assert_int_equal(rg_sequence_see(sequence, RG_STR("A"), RG_STR("B"), RG_SEQ_MAX + 1, &err),
-			 ROGER_EDATA);
-	assert_int_equal(rg_sequence_see(sequence, RG_STR("A"), RG_STR("B"), INT64_MIN, &err),
-			 ROGER_EDATA);
+	assert_int_equal(rg_sequence_raise_count(sequence, RG_STR("A"), -1, &err), ROGER_EDATA);
+	assert_int_equal(
+		rg_sequence_raise_seen(sequence, RG_STR("A"), RG_STR("B"), RG_SEQ_MAX + 1, &err),
+		ROGER_EDATA);
+	assert_int_equal(
+		rg_sequence_raise_seen(sequence, RG_STR("A"), RG_STR("B"), INT64_MIN, &err),
+		ROGER_EDATA);
 	assert_int_equal(sequence->count, 0);
 	count(sequence, "A", RG_SEQ_MAX);
 	assert_int_equal(counted(sequence, "A"), RG_SEQ_MAX);
@@ -471,10 +474,10 @@ static void names_are_its_own(void **state)
 	char names[] = "ABC";
 
 	(void)state;
-	assert_int_equal(rg_sequence_count(sequence, (struct roger_str){ names, 1 }, 1, NULL),
+	assert_int_equal(rg_sequence_raise_count(sequence, (struct roger_str){ names, 1 }, 1, NULL),
 			 ROGER_OK);
-	assert_int_equal(rg_sequence_see(sequence, (struct roger_str){ names + 1, 1 },
-					 (struct roger_str){ names + 2, 1 }, 1, NULL),
+	assert_int_equal(rg_sequence_raise_seen(sequence, (struct roger_str){ names + 1, 1 },
+						(struct roger_str){ names + 2, 1 }, 1, NULL),
 			 ROGER_OK);
 	memset(names, 'x', sizeof names);
 	assert_int_equal(counted(sequence, "A"), 1);
@@ -533,9 +536,9 @@ static int change_scarcely(struct rg_arena *arena, struct roger_err *err)
 	if (!rg_arena_room(sequence->memory, scarce_fill))
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
-		r = rg_sequence_count(sequence, RG_STR("LEAD"), 5, err);
+		r = rg_sequence_raise_count(sequence, RG_STR("LEAD"), 5, err);
 	if (r == ROGER_OK)
-		r = rg_sequence_see(sequence, RG_STR("LEAD"), RG_STR("WORKER-A"), 5, err);
+		r = rg_sequence_raise_seen(sequence, RG_STR("LEAD"), RG_STR("WORKER-A"), 5, err);
 	rg_sequence_free(sequence);
 	return r;
 }

@@ -63,7 +63,7 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 	struct rg_log_files *files = rg_arena_get(making->arena, sizeof *files);
 	struct roger_seal_reply seal = { .memory = making->arena };
 	struct rg_buf text = { .maximum = SIZE_MAX };
-	const struct rg_kind *kind;
+	const struct rg_log_kind *kind;
 	struct rg_digests digests;
 	int64_t epoch = 0;
 	size_t i;
@@ -86,7 +86,7 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 		if (!digests.items[i].there)
 			continue;
 		/* The file gets its default name, whatever the configuration calls it. */
-		kind = &rg_kinds[files->items[i].log];
+		kind = &rg_log_kinds[files->items[i].log];
 		add_file(making,
 			 rg_arena_text(making->arena, "%s%s", kind->folder,
 				       kind->file ? kind->file : files->items[i].name.data),

@@ -137,8 +137,8 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 	const struct roger_run_trouble *troubles = examining->list.troubles.items;
 	struct roger_strs differ;
 	size_t i;
-	int r = rg_run_list_compare(examining->roger, &examining->list, examining->arena, &differ,
-				    err);
+	int r = rg_run_list_check_index(examining->roger, &examining->list, examining->arena,
+					&differ, err);
 
 	for (i = 0; r == ROGER_OK && i < differ.count; i++)
 		tell_run(examining, differ.items[i], ROGER_DAMAGE,

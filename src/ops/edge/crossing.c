@@ -174,7 +174,7 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 		r = rg_engine_accepted_number(crossing->roger->engine, arrival->to, arrival->from,
 					      &mark, err);
 		if (r == ROGER_OK)
-			r = rg_sequence_see(marks, arrival->to, arrival->from, mark, err);
+			r = rg_sequence_raise_seen(marks, arrival->to, arrival->from, mark, err);
 		if (r < 0)
 			return r;
 	}
@@ -182,7 +182,8 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 	case RG_FRESH:
 	case RG_RESET:
 	case RG_UNNUMBERED:
-		return rg_sequence_see(marks, arrival->to, arrival->from, arrival->number, err);
+		return rg_sequence_raise_seen(marks, arrival->to, arrival->from, arrival->number,
+					      err);
 	case RG_STALE:
 		break;
 	}

@@ -627,8 +627,8 @@ static bool is_worn(const struct roger *roger, const struct roger_message *messa
 	return rg_message_worn(message, rg_clock_ms(), config->lease_ms_max, config->leases_max);
 }
 
-int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
-			 struct rg_arena *arena, struct rg_due *due, struct roger_err *err)
+int rg_attempt_drop_due(struct roger *roger, struct roger_message_list *found,
+			struct rg_arena *arena, struct rg_due *due, struct roger_err *err)
 {
 	struct roger_message *left = rg_arena_get(arena, found->count * sizeof *left);
 	struct roger_str *ids = rg_arena_get(arena, found->count * sizeof *ids);

@@ -90,13 +90,13 @@ struct rg_due {
 };
 
 /*
- * Leave out of what was found those whose leases expired too often (claims.max_attempts): nobody
- * gets them.  Nothing is left while one was not read in time and that is not settled: it was late
- * before it was taken.  Needs an exclusive transaction.
+ * Drop from what was found the messages whose leases expired too often (claims.max_attempts):
+ * nobody gets them.  Drop all while one of them was not read in time and that is not settled: it
+ * was late before it was taken.  Needs an exclusive transaction.
  */
-RG_CHECKED int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
-				    struct rg_arena *arena, struct rg_due *due,
-				    struct roger_err *err);
+RG_CHECKED int rg_attempt_drop_due(struct roger *roger, struct roger_message_list *found,
+				   struct rg_arena *arena, struct rg_due *due,
+				   struct roger_err *err);
 
 /* Write down what time made of these; needs no lock.  best_effort: what cannot be written is left
  * to the next who finds them. */

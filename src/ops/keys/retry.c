@@ -7,7 +7,7 @@
 
 enum { DUE_MAX = 5000 };
 
-/* Begin the next attempt, unless nobody has settled the last one yet. */
+/* Begin the next attempt, if the last one was settled. */
 static int try_again(struct roger *roger, const struct roger_message *message,
 		     struct rg_arena *arena)
 {

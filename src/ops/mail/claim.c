@@ -80,7 +80,7 @@ static int claim_found(struct roger *roger, const void *request_, void *reply_, 
 	rg_assert(rg_engine_is_exclusive(roger->engine));
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
 	if (r == ROGER_OK)
-		r = rg_attempt_leave_due(roger, &found, reply->memory, due, err);
+		r = rg_attempt_drop_due(roger, &found, reply->memory, due, err);
 	if (r < 0)
 		return r;
 	after = copy_messages(&found, reply->memory);
@@ -308,7 +308,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 		r = check_ids(roger, request, &found, reply->memory, err);
 	left = found;
 	if (r == ROGER_OK && !due->settled)
-		r = rg_attempt_leave_due(roger, &left, reply->memory, due, err);
+		r = rg_attempt_drop_due(roger, &left, reply->memory, due, err);
 	if (r < 0 || due->ids.count)
 		return r;
 	after = copy_messages(&found, reply->memory);

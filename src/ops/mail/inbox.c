@@ -120,7 +120,7 @@ static int take_mail(struct roger *roger, const void *request_, void *reply_, st
 	if (r == ROGER_OK && !reply->unread)
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK)
-		r = rg_attempt_leave_due(roger, &found, reply->memory, due, err);
+		r = rg_attempt_drop_due(roger, &found, reply->memory, due, err);
 	if (r < 0)
 		return r;
 	reply->unread -= (int64_t)found.count;

@@ -109,7 +109,7 @@ static int note_looked(struct look *look, const struct roger_message_list *messa
 	find_fresh(look, messages);
 	if (!look->fresh_count)
 		return ROGER_OK;
-	r = rg_engine_records_soon(look->roger->engine, err);
+	r = rg_engine_records_begin_soon(look->roger->engine, err);
 	if (r < 0)
 		return r;
 	r = write_entries(look, messages, err);

@@ -36,7 +36,7 @@ static int look_for_document(struct roger *roger, struct rg_arena *arena,
 			: rg_run_list_load(roger, (struct rg_run_wish){ 0 }, arena, &list, err);
 
 	for (i = 0; r == ROGER_OK && !accepted->line && i < list.troubles.count; i++) {
-		rg_run_trouble_seen(&list.troubles.items[i], arena, &file, &accepted->sha256);
+		rg_run_trouble_identify(&list.troubles.items[i], arena, &file, &accepted->sha256);
 		if (!rg_str_equal(file, accepted->file))
 			continue;
 		accepted->kind = ROGER_DAMAGE_INVALID;

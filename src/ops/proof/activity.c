@@ -29,7 +29,7 @@ static int add_entry(struct roger_activity_reply *reply, const struct rg_log_ent
 	struct roger_err why;
 	int r;
 
-	r = rg_kind_read(RG_LOG_ACTIVITY, entry->text, reply->memory, &record, &why);
+	r = rg_log_kind_read(RG_LOG_ACTIVITY, entry->text, reply->memory, &record, &why);
 	if (r == ROGER_EDATA)
 		return rg_records_add_bad(reply->memory, &reply->lines, entry->file, entry->line,
 					  rg_str(why.message), err);

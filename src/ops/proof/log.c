@@ -129,7 +129,7 @@ static int read_entry(const struct roger_log_request *request, struct rg_arena *
 			"entry: is complete by itself; give it without task and type");
 	r = rg_activity_check_null(request->entry, arena, err);
 	if (r == ROGER_OK)
-		r = rg_kind_take(RG_LOG_ACTIVITY, request->entry, arena, entry, err);
+		r = rg_log_kind_read_words(RG_LOG_ACTIVITY, request->entry, arena, entry, err);
 	return r;
 }
 

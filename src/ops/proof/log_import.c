@@ -29,7 +29,7 @@ static int take_line(struct import *import, struct roger_str line, int64_t numbe
 	rg_arena_reset(arena);
 	r = rg_activity_check_null(line, arena, &why);
 	if (r == ROGER_OK)
-		r = rg_kind_take(RG_LOG_ACTIVITY, line, arena, &entry, &why);
+		r = rg_log_kind_read_words(RG_LOG_ACTIVITY, line, arena, &entry, &why);
 	if (r == ROGER_OK)
 		r = rg_activity_print(&entry, import->lines, &why);
 	import->reply->bad += r == ROGER_EDATA;

@@ -1,7 +1,7 @@
 /* prime: what an agent needs to know when it begins: its unread mail and its duties. */
 #include "facts/message.h"
 #include "ops/mail/send.h"
-#include "ops/proof/causes.h"
+#include "ops/proof/concerns.h"
 
 enum { PRIME_LIMIT = 20, DUTIES_MAX = 20 };
 
@@ -9,7 +9,7 @@ struct priming {
 	struct roger *roger;
 	const struct roger_prime_request *request;
 	struct roger_prime_reply *reply;
-	struct rg_causes duties; /* its concerns are the duties */
+	struct rg_concerns duties; /* its concerns are the duties */
 };
 
 static void find_mail(struct priming *priming)
@@ -40,7 +40,7 @@ static struct roger_str next_of_message(struct priming *priming,
 	const bool withheld = rg_message_withheld(message, agent, agent, rg_clock_ms(),
 						  priming->roger->workspace->config->lease_ms_max);
 
-	return rg_causes_command(&priming->duties, withheld ? "why" : "ack", message->id, "");
+	return rg_concerns_command(&priming->duties, withheld ? "why" : "ack", message->id, "");
 }
 
 /* Add a duty for each message whose sender waits for it to be read. */
@@ -58,9 +58,9 @@ static void look_at_mail(struct priming *priming)
 		duty.subject = message->id;
 		duty.since_ms = message->confirm_by_ms;
 		duty.next = next_of_message(priming, message);
-		rg_causes_add(&priming->duties, ROGER_SOON, "awaited", duty,
-			      "%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
-			      RG_STR_ARGS(message->id));
+		rg_concerns_add(&priming->duties, ROGER_SOON, "awaited", duty,
+				"%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
+				RG_STR_ARGS(message->id));
 	}
 }
 
@@ -77,11 +77,11 @@ static void add_run(struct priming *priming, const struct rg_run_document *docum
 		result = rg_read_messages(&priming->duties.reading, &by_id);
 		if (!duty.next.length)
 			duty.next = result.count ? next_of_message(priming, &result.items[0])
-						 : rg_causes_command(&priming->duties, "runs",
-								     run.run, "");
-		rg_causes_add(&priming->duties, ROGER_SOON, "done_but_not_forwarded", duty,
-			      "run %.*s is done, and you have not taken its result",
-			      RG_STR_ARGS(run.run));
+						 : rg_concerns_command(&priming->duties, "runs",
+								       run.run, "");
+		rg_concerns_add(&priming->duties, ROGER_SOON, "done_but_not_forwarded", duty,
+				"run %.*s is done, and you have not taken its result",
+				RG_STR_ARGS(run.run));
 		return;
 	}
 	/* A suspect or blocked run is a duty until somebody has dealt with it. */
@@ -89,10 +89,10 @@ static void add_run(struct priming *priming, const struct rg_run_document *docum
 	    (run.status != ROGER_RUN_BLOCKED || !rg_run_wants_settling(&run)))
 		return;
 	duty.since_ms = document->receipts.expected_by_ms;
-	duty.next = rg_causes_command(&priming->duties, "runs", run.run, "");
-	rg_causes_add(&priming->duties, ROGER_SOON, rg_run_status_names[run.status], duty,
-		      "run %.*s, which you own: %.*s%s%.*s", RG_STR_ARGS(run.run),
-		      RG_STR_ARGS(run.words), run.why.length ? "; " : "", RG_STR_ARGS(run.why));
+	duty.next = rg_concerns_command(&priming->duties, "runs", run.run, "");
+	rg_concerns_add(&priming->duties, ROGER_SOON, rg_run_status_names[run.status], duty,
+			"run %.*s, which you own: %.*s%s%.*s", RG_STR_ARGS(run.run),
+			RG_STR_ARGS(run.words), run.why.length ? "; " : "", RG_STR_ARGS(run.why));
 }
 
 static void look_at_runs(struct priming *priming)
@@ -125,13 +125,13 @@ static void look_at_letters(struct priming *priming)
 			continue;
 		duty.subject = letter->id;
 		duty.since_ms = letter->at_ms;
-		duty.next = rg_causes_letter_way_out(&priming->duties, letter);
+		duty.next = rg_concerns_letter_way_out(&priming->duties, letter);
 		if (!duty.next.length)
-			duty.next = rg_causes_command(&priming->duties, "dead redeliver",
-						      letter->id, "");
-		rg_causes_add(&priming->duties, ROGER_SOON, "dead_letter", duty,
-			      "%.*s never read what you sent with %.*s", RG_STR_ARGS(letter->to),
-			      RG_STR_ARGS(letter->key));
+			duty.next = rg_concerns_command(&priming->duties, "dead redeliver",
+							letter->id, "");
+		rg_concerns_add(&priming->duties, ROGER_SOON, "dead_letter", duty,
+				"%.*s never read what you sent with %.*s", RG_STR_ARGS(letter->to),
+				RG_STR_ARGS(letter->key));
 	}
 }
 
@@ -156,8 +156,8 @@ int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request
 	look_at_mail(&priming);
 	look_at_runs(&priming);
 	look_at_letters(&priming);
-	count = priming.duties.concerns.count;
-	reply->duties = priming.duties.concerns;
+	count = priming.duties.found.count;
+	reply->duties = priming.duties.found;
 	if (count > DUTIES_MAX)
 		reply->duties.count = DUTIES_MAX;
 	reply->more_duties = (int64_t)(count - reply->duties.count);

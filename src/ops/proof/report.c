@@ -4,7 +4,7 @@
 #include "base/id.h"
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
-#include "ops/proof/causes.h"
+#include "ops/proof/concerns.h"
 #include "ops/proof/telling.h"
 #include "ops/runs/run_list.h"
 
@@ -555,7 +555,7 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 	struct roger_report_reply nothing = *reply;
 	struct counting counting;
 	struct roger_status_reply now = { .memory = reply->memory };
-	struct rg_causes causes;
+	struct rg_concerns concerns;
 	int tries = 3, r = ROGER_OK;
 
 	if (request->cycle.length && (request->since_ms || request->until_ms))
@@ -580,14 +580,14 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 	} while (r == ROGER_OK && counting.again && tries--);
 	if (r < 0)
 		return r;
-	rg_causes_find(&causes, roger, &now, err);
+	rg_concerns_find(&concerns, roger, &now, err);
 	reply->concerns = now.concerns;
-	reply->breakers = (int64_t)rg_read_breakers(&causes.reading).count;
+	reply->breakers = (int64_t)rg_read_breakers(&concerns.reading).count;
 	/* rg_str_compare() orders figures by name, since each begins with its name. */
 	if (counting.agents.count)
 		qsort(counting.agents.items, counting.agents.count, sizeof *counting.agents.items,
 		      rg_str_compare);
 	reply->agents =
 		(struct roger_agent_figures_list){ counting.agents.items, counting.agents.count };
-	return causes.reading.r;
+	return concerns.reading.r;
 }

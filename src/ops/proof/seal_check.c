@@ -137,7 +137,7 @@ static bool may_be_purged(struct checking *checking, struct roger_str file)
 	const struct rg_config *config = checking->roger->workspace->config;
 	const struct roger_journal_list *journals = &checking->reply->journals;
 	bool digests = rg_str_is(file, "key-digests.jsonl"),
-	     sends = rg_kind_has(RG_LOG_SENDS, file), whole = false;
+	     sends = rg_log_kind_has(RG_LOG_SENDS, file), whole = false;
 	struct roger_cycle cycle;
 	size_t i;
 

@@ -1,26 +1,26 @@
 /* status: what needs attention now, and what to type next. */
-#include "ops/proof/causes.h"
+#include "ops/proof/concerns.h"
 
 int rg_verb_status(struct roger *roger, const struct roger_empty_request *request,
 		   struct roger_status_reply *reply, struct roger_err *err)
 {
 	struct rg_query unread = { .unread = true };
 	struct roger_seat *seats, *one;
-	struct rg_causes causes;
+	struct rg_concerns concerns;
 	size_t i, count = 0;
 	int r;
 
 	(void)request;
 	reply->workspace = rg_str(roger->workspace->root);
-	rg_causes_find(&causes, roger, reply, err);
-	r = causes.reading.r;
+	rg_concerns_find(&concerns, roger, reply, err);
+	r = concerns.reading.r;
 	if (r == ROGER_OK)
 		r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by,
 				&reply->standby, err);
 	/* List the agents with a git worktree, and those whose worktree is gone but have unread
 	 * mail. */
-	seats = (struct roger_seat *)(uintptr_t)causes.seats.items;
-	for (i = 0; r == ROGER_OK && i < causes.seats.count; i++) {
+	seats = (struct roger_seat *)(uintptr_t)concerns.seats.items;
+	for (i = 0; r == ROGER_OK && i < concerns.seats.count; i++) {
 		one = &seats[count];
 		*one = seats[i];
 		unread.to = one->agent;

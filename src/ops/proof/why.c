@@ -2,48 +2,49 @@
 #include <stdio.h>
 
 #include "ops/address.h"
-#include "ops/proof/causes.h"
+#include "ops/proof/concerns.h"
 
 struct asking {
 	struct roger_why_reply *reply;
-	struct rg_causes causes;
+	struct rg_concerns concerns;
 	struct roger_status_reply now;
 };
 
-static void print_ago(const struct rg_causes *causes, int64_t at_ms, char span[32])
+static void print_ago(const struct rg_concerns *concerns, int64_t at_ms, char span[32])
 {
-	rg_clock_print_span(causes->now_ms > at_ms ? causes->now_ms - at_ms : 0, span);
+	rg_clock_print_span(concerns->now_ms > at_ms ? concerns->now_ms - at_ms : 0, span);
 }
 
 static void about_agent(struct asking *asking, struct roger_str name)
 {
-	struct rg_causes *causes = &asking->causes;
+	struct rg_concerns *concerns = &asking->concerns;
 	struct roger_why_reply *reply = asking->reply;
-	const struct rg_agent_mail *box = rg_causes_find_box(causes, name);
-	const struct roger_retired *retired = rg_retired_find(&causes->retired, name);
+	const struct rg_agent_mail *box = rg_concerns_find_box(concerns, name);
+	const struct roger_retired *retired = rg_retired_find(&concerns->retired, name);
 	const struct roger_str heir =
-		retired ? rg_retired_heir(&causes->retired, name) : (struct roger_str){ "", 0 };
+		retired ? rg_retired_heir(&concerns->retired, name) : (struct roger_str){ "", 0 };
 	struct roger_agent agent = { .name = name, .received = 1 };
 	char span[32];
 
 	reply->subject = ROGER_WHY_AGENT;
 	if (box) {
-		reply->words = rg_agent_mail_words(causes, box, SIZE_MAX);
-		reply->next = rg_agent_mail_next(causes, box);
+		reply->words = rg_agent_mail_words(concerns, box, SIZE_MAX);
+		reply->next = rg_agent_mail_next(concerns, box);
 	} else {
-		rg_reading_got(&causes->reading, rg_engine_last_looks(causes->roger->engine, &agent,
-								      1, causes->reading.err));
-		print_ago(causes, agent.last_looked_at_ms, span);
+		rg_reading_got(&concerns->reading,
+			       rg_engine_last_looks(concerns->roger->engine, &agent, 1,
+						    concerns->reading.err));
+		print_ago(concerns, agent.last_looked_at_ms, span);
 		reply->words = rg_arena_text(
-			causes->arena, "%.*s has no unread mail%s%s%s", RG_STR_ARGS(name),
+			concerns->arena, "%.*s has no unread mail%s%s%s", RG_STR_ARGS(name),
 			agent.last_looked_at_ms ? "; it looked " : "",
 			agent.last_looked_at_ms ? span : "", agent.last_looked_at_ms ? " ago" : "");
 	}
 	if (!retired)
 		return;
-	print_ago(causes, retired->at_ms, span);
+	print_ago(concerns, retired->at_ms, span);
 	reply->words = rg_arena_text(
-		causes->arena, "%.*s; it retired %s ago%s%.*s%s%.*s%s", RG_STR_ARGS(reply->words),
+		concerns->arena, "%.*s; it retired %s ago%s%.*s%s%.*s%s", RG_STR_ARGS(reply->words),
 		span, retired->reason.length ? ": " : "", RG_STR_ARGS(retired->reason),
 		heir.length ? "; " : "", RG_STR_ARGS(heir), heir.length ? " gets its mail" : "");
 }
@@ -63,8 +64,8 @@ static bool is_waiting(const struct roger_trace *trace)
 static struct roger_str name_of(const struct asking *asking, const struct roger_trace *trace)
 {
 	return trace->seq && trace->epoch == asking->now.epoch
-		       ? rg_arena_text(asking->causes.arena, "%.*s#%lld", RG_STR_ARGS(trace->from),
-				       (long long)trace->seq)
+		       ? rg_arena_text(asking->concerns.arena, "%.*s#%lld",
+				       RG_STR_ARGS(trace->from), (long long)trace->seq)
 		       : trace->id;
 }
 
@@ -72,7 +73,7 @@ static struct roger_str name_of(const struct asking *asking, const struct roger_
  * and what is to be done for its recipient's mail. */
 static void about_message(struct asking *asking, const struct roger_trace_reply *found)
 {
-	struct rg_causes *causes = &asking->causes;
+	struct rg_concerns *concerns = &asking->concerns;
 	struct roger_why_reply *reply = asking->reply;
 	const struct roger_trace *trace = found->traces.items;
 	const struct rg_agent_mail *box;
@@ -86,17 +87,19 @@ static void about_message(struct asking *asking, const struct roger_trace_reply 
 		}
 	if (count > 1 && waiting)
 		snprintf(of, sizeof of, " (%zu of %zu unread)", waiting, count);
-	box = waiting ? rg_causes_find_box(causes, rg_retired_owner(&causes->retired, trace->to))
+	box = waiting ? rg_concerns_find_box(concerns,
+					     rg_retired_owner(&concerns->retired, trace->to))
 		      : NULL;
 	reply->subject = ROGER_WHY_MESSAGE;
 	reply->what = trace->id;
-	reply->words = rg_arena_text(
-		causes->arena, "%.*s to %.*s%s: %.*s%s%.*s%s", RG_STR_ARGS(name_of(asking, trace)),
-		RG_STR_ARGS(trace->to), of, RG_STR_ARGS(trace->summary),
-		box && box->failed.length ? "; its wake command fails (" : "",
-		RG_STR_ARGS(box ? box->failed : RG_STR("")), box && box->failed.length ? ")" : "");
+	reply->words = rg_arena_text(concerns->arena, "%.*s to %.*s%s: %.*s%s%.*s%s",
+				     RG_STR_ARGS(name_of(asking, trace)), RG_STR_ARGS(trace->to),
+				     of, RG_STR_ARGS(trace->summary),
+				     box && box->failed.length ? "; its wake command fails (" : "",
+				     RG_STR_ARGS(box ? box->failed : RG_STR("")),
+				     box && box->failed.length ? ")" : "");
 	if (box)
-		reply->next = rg_agent_mail_next(causes, box);
+		reply->next = rg_agent_mail_next(concerns, box);
 }
 
 /* Find the message that was meant, as trace knows it, in reply->traces. */
@@ -112,12 +115,12 @@ static int find_message(struct roger *roger, const struct roger_why_request *req
 }
 
 /* Is it an agent, even one that only began a session, or is the successor of a retired one? */
-static bool is_known(const struct rg_causes *causes, struct roger_str name)
+static bool is_known(const struct rg_concerns *concerns, struct roger_str name)
 {
 	return rg_name_valid(name) &&
-	       (rg_engine_knows(causes->roger->engine, name) || rg_causes_box(causes, name) ||
-		rg_retired_find(&causes->retired, name) || rg_config_is_person(name) ||
-		rg_engine_agent_of(&causes->agents, name));
+	       (rg_engine_knows(concerns->roger->engine, name) || rg_concerns_box(concerns, name) ||
+		rg_retired_find(&concerns->retired, name) || rg_config_is_person(name) ||
+		rg_engine_agent_of(&concerns->agents, name));
 }
 
 int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
@@ -130,22 +133,22 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 	int r = ROGER_OK;
 
 	reply->what = what;
-	rg_causes_find(&asking.causes, roger, &asking.now, err);
+	rg_concerns_find(&asking.concerns, roger, &asking.now, err);
 	if (rg_name_valid(what))
 		r = rg_engine_run_find(roger->engine, what, reply->memory, &text, err);
-	if (r < 0 || asking.causes.reading.r < 0)
-		return r < 0 ? r : asking.causes.reading.r;
+	if (r < 0 || asking.concerns.reading.r < 0)
+		return r < 0 ? r : asking.concerns.reading.r;
 	if (text.data) {
 		reply->subject = ROGER_WHY_RUN;
-		rg_causes_run(&asking.causes, what, &reply->words, &reply->next);
-	} else if (is_known(&asking.causes, what)) {
+		rg_concerns_run(&asking.concerns, what, &reply->words, &reply->next);
+	} else if (is_known(&asking.concerns, what)) {
 		about_agent(&asking, what);
 	} else {
 		r = find_message(roger, request, &traces, err);
 	}
 	if (r == ROGER_OK && traces.traces.count)
 		about_message(&asking, &traces);
-	r = r < 0 ? r : asking.causes.reading.r;
+	r = r < 0 ? r : asking.concerns.reading.r;
 	if (r == ROGER_ENOENT)
 		return rg_fail_member(
 			err, ROGER_ENOENT, "what",

@@ -296,7 +296,7 @@ int rg_run_update_soon(struct roger *roger, struct roger_str run_id, rg_run_chan
 	bool changed;
 	int r;
 
-	r = rg_engine_records_soon(roger->engine, err);
+	r = rg_engine_records_begin_soon(roger->engine, err);
 	if (r < 0)
 		return r;
 	r = update_document(roger, run_id, change, context, arena, &document, &changed, err);
@@ -361,8 +361,8 @@ int rg_run_find_output(struct roger *roger, struct roger_str run_id, struct rg_a
 	int r = rg_engine_log_find(roger->engine, &query, arena, &found, err);
 
 	*ret_found = r == ROGER_OK && found.count &&
-		     rg_kind_read(RG_LOG_OUTPUTS, found.items[0].text, arena, ret_record, NULL) ==
-			     ROGER_OK;
+		     rg_log_kind_read(RG_LOG_OUTPUTS, found.items[0].text, arena, ret_record,
+				      NULL) == ROGER_OK;
 	return r;
 }
 

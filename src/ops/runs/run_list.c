@@ -395,8 +395,9 @@ static bool says_the_same(const struct rg_closed_run *row, const struct rg_run_d
 	       rg_str_equal(row->run.settled_at, run->settled_at);
 }
 
-int rg_run_list_compare(struct roger *roger, const struct rg_run_list *list, struct rg_arena *arena,
-			struct roger_strs *ret_files, struct roger_err *err)
+int rg_run_list_check_index(struct roger *roger, const struct rg_run_list *list,
+			    struct rg_arena *arena, struct roger_strs *ret_files,
+			    struct roger_err *err)
 {
 	struct listing listing = { .roger = roger, .arena = arena };
 	const struct rg_closed_run *row;
@@ -518,8 +519,8 @@ static void note_unseen(struct roger_run_trouble_list *list, const struct rg_run
 		rg_run_add_trouble(list, &trouble, arena);
 }
 
-static int list_all(struct roger *roger, const struct roger_runs_request *request,
-		    struct roger_runs_reply *reply, struct roger_err *err)
+static int list_runs(struct roger *roger, const struct roger_runs_request *request,
+		     struct roger_runs_reply *reply, struct roger_err *err)
 {
 	const struct roger_run *run;
 	struct rg_run_list list;
@@ -562,8 +563,8 @@ struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struc
 	return nearest;
 }
 
-void rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_arena *arena,
-			 struct roger_str *ret_file, struct roger_str *ret_sha256)
+void rg_run_trouble_identify(const struct roger_run_trouble *trouble, struct rg_arena *arena,
+			     struct roger_str *ret_file, struct roger_str *ret_sha256)
 {
 	char sha256[65];
 
@@ -579,7 +580,7 @@ int rg_verb_runs(struct roger *roger, const struct roger_runs_request *request,
 	int r;
 
 	if (!request->run.length)
-		return list_all(roger, request, reply, err);
+		return list_runs(roger, request, reply, err);
 	r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);

@@ -37,9 +37,9 @@ RG_CHECKED int rg_run_list_load(struct roger *roger, struct rg_run_wish wish,
 struct rg_run_list rg_read_runs(struct rg_reading *reading, struct rg_run_wish wish);
 
 /* The files of whole documents of which the index says otherwise. */
-RG_CHECKED int rg_run_list_compare(struct roger *roger, const struct rg_run_list *list,
-				   struct rg_arena *arena, struct roger_strs *ret_files,
-				   struct roger_err *err);
+RG_CHECKED int rg_run_list_check_index(struct roger *roger, const struct rg_run_list *list,
+				       struct rg_arena *arena, struct roger_strs *ret_files,
+				       struct roger_err *err);
 
 /* Add it, with a copy of what is wrong. */
 void rg_run_add_trouble(struct roger_run_trouble_list *list,
@@ -47,8 +47,8 @@ void rg_run_add_trouble(struct roger_run_trouble_list *list,
 
 /* Where the document of a trouble stands, as status and accept name it, and a sum of what is wrong
  * with it. */
-void rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_arena *arena,
-			 struct roger_str *ret_file, struct roger_str *ret_sha256);
+void rg_run_trouble_identify(const struct roger_run_trouble *trouble, struct rg_arena *arena,
+			     struct roger_str *ret_file, struct roger_str *ret_sha256);
 
 /* The id of a run that is near one that is not there; "": none. */
 struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struct rg_arena *arena);

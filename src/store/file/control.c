@@ -304,7 +304,7 @@ bool rg_control_mend(const void *address)
 	lock_maps();
 	for (control = maps; control && !is_in(control, address); control = control->next)
 		continue;
-	ours = control && rg_file_unback(control->page, control->size);
+	ours = control && rg_file_map_zeros(control->page, control->size);
 	if (ours) {
 		atomic_store(&control->lost, true);
 		atomic_store(&control->page->retired, 1);

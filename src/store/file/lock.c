@@ -56,7 +56,7 @@ static _Atomic uint64_t first_owner;
 uint64_t rg_lock_owner(void)
 {
 	/* Without /proc the tag is 0, which is right for a single namespace. */
-	uint64_t space = rg_file_own_space(), before = atomic_load(&first_owner);
+	uint64_t space = rg_file_own_namespace(), before = atomic_load(&first_owner);
 	uint64_t owner = ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) |
 			 (uint64_t)own_ticks() << 32;
 

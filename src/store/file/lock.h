@@ -5,7 +5,7 @@
  * belongs to the C library):
  *
  *     bits  0-21  process id of the owner, 0: free
- *     bits 22-30  tag of the owner's rg_file_own_space()
+ *     bits 22-30  tag of the owner's rg_file_own_namespace()
  *     bit  31     somebody sleeps on the lower half (a futex)
  *     bits 32-63  when the owner opened its handle, in boot ticks (10 ms)
  *

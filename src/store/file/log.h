@@ -1,7 +1,7 @@
 /*
  * log - any journal but messages: a file that lines are only added to.
  *
- * facts/kinds.h lists the kinds.  A writer holds RG_LOCK_RECORDS (RG_LOCK_CHANGE
+ * facts/log_kinds.h lists the kinds.  A writer holds RG_LOCK_RECORDS (RG_LOCK_CHANGE
  * for archives and cleanups); the chain continues from the last line that has one.
  * A torn last line is closed off with a newline.  Readers take whole lines and
  * need no lock.

@@ -101,11 +101,12 @@ static int place_folder(struct file_store *store, enum rg_log log, bool make, st
 	char name[4300];
 
 	if (!path.length)
-		snprintf(name, sizeof name, "%.*s", (int)strlen(rg_kinds[log].folder) - 1,
-			 rg_kinds[log].folder);
+		snprintf(name, sizeof name, "%.*s", (int)strlen(rg_log_kinds[log].folder) - 1,
+			 rg_log_kinds[log].folder);
 	else
 		rg_workspace_path(store->workspace->root,
-				  rg_kinds[log].file ? folder_part(path) : path, name, sizeof name);
+				  rg_log_kinds[log].file ? folder_part(path) : path, name,
+				  sizeof name);
 	return open_folder(store, name, make, &store->folders[log], err);
 }
 
@@ -113,7 +114,7 @@ static int place_folder(struct file_store *store, enum rg_log log, bool make, st
 static int place_of(struct file_store *store, enum rg_log log, struct roger_str owner, bool make,
 		    int *ret_folder, char to[RG_FILE_NAME_BYTES], struct roger_err *err)
 {
-	const struct rg_kind *kind = &rg_kinds[log];
+	const struct rg_log_kind *kind = &rg_log_kinds[log];
 	struct roger_str path = configured_place(store, log);
 	const char *file = path.length ? name_part(path) : kind->file;
 	int r = ROGER_OK;
@@ -401,7 +402,7 @@ static int add_file(struct rg_log_files *files, enum rg_log log, struct roger_st
 
 	return rg_kept(
 		rg_arena_copy(arena, name, &file.name) &&
-			rg_arena_print(arena, &file.shown, "%s%.*s", rg_kinds[log].folder,
+			rg_arena_print(arena, &file.shown, "%s%.*s", rg_log_kinds[log].folder,
 				       RG_STR_ARGS(name)) &&
 			rg_arena_append(arena, &files->items, &files->count, &file, sizeof file),
 		err);
@@ -436,11 +437,11 @@ static int file_list(struct rg_store *base, enum rg_log log, struct roger_str ow
 	size_t i;
 
 	r = place_of(store, log, owner, false, &folder, name, err);
-	if (r == ROGER_OK && (owner.length || (rg_kinds[log].file && folder != RG_NO_FILE)))
+	if (r == ROGER_OK && (owner.length || (rg_log_kinds[log].file && folder != RG_NO_FILE)))
 		return add_file(files, log, rg_str(name), arena, err);
 	if (r < 0 || folder == RG_NO_FILE)
 		return r;
-	r = rg_file_list_folder(folder, rg_kinds[log].folder, arena, &names, err);
+	r = rg_file_list_folder(folder, rg_log_kinds[log].folder, arena, &names, err);
 	for (i = 0; r == ROGER_OK && i < names.count; i++)
 		if (ends_with(names.items[i], ".jsonl") &&
 		    may_be_read(store, folder, names.items[i]))
@@ -478,7 +479,8 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 		return open_messages(store, file, ret_there, err);
 	file->inode = file->size = 0;
 	open->file = rg_file_close(open->file);
-	folder = *rg_kinds[file->log].folder ? store->folders[file->log] : store->workspace->data;
+	folder = *rg_log_kinds[file->log].folder ? store->folders[file->log]
+						 : store->workspace->data;
 	*ret_there = false;
 	if (folder == RG_NO_FILE)
 		return ROGER_OK;
@@ -551,10 +553,10 @@ static int file_add(struct rg_store *base, enum rg_log log, struct roger_str own
 	rg_assert(log != RG_LOG_MESSAGES);
 	r = place_of(store, log, owner, true, &folder, name, err);
 	/* The place was configured: append only to a file that really is such a log. */
-	if (r == ROGER_OK && store->workspace->config->places_configured && rg_kinds[log].start)
+	if (r == ROGER_OK && store->workspace->config->places_configured && rg_log_kinds[log].start)
 		r = rg_storage_check_file(folder, name, log, err);
 	if (r == ROGER_OK)
-		r = rg_log_append(&store->appending[log], folder, name, rg_kinds[log].chained,
+		r = rg_log_append(&store->appending[log], folder, name, rg_log_kinds[log].chained,
 				  entries, durable, err);
 	base->made = r == ROGER_OK && store->appending[log].made;
 	return r;

@@ -78,7 +78,7 @@ RG_CHECKED int rg_pg_wait_until_ready(struct rg_postgres *postgres, int64_t wait
 void *rg_pg_write(void *postgres);
 
 /* migrate.c */
-int rg_postgres_version(void);
+int rg_postgres_schema_version(void);
 char *rg_postgres_cut_name(char *address);
 
 #endif

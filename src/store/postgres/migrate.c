@@ -11,7 +11,7 @@
 
 enum { VERSIONS = sizeof migrations / sizeof *migrations };
 
-int rg_postgres_version(void)
+int rg_postgres_schema_version(void)
 {
 	return VERSIONS;
 }

@@ -220,10 +220,10 @@ static int use_schema(struct rg_postgres *postgres, const PGresult *result, stru
 {
 	const int64_t version = rg_column_int(result, 0, 0);
 
-	if (version > rg_postgres_version())
+	if (version > rg_postgres_schema_version())
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "the database's tables are of a newer roger: update this one");
-	if (version < rg_postgres_version())
+	if (version < rg_postgres_schema_version())
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "the database's tables are of an older roger; `roger upgrade` "
 			       "brings them up to date");

@@ -376,8 +376,8 @@ static int enter_ready(struct rg_store *base, struct rg_common **ret_common, str
 
 static void name_of(enum rg_log log, struct roger_str owner, char to[RG_FILE_NAME_BYTES])
 {
-	if (rg_kinds[log].file)
-		snprintf(to, RG_FILE_NAME_BYTES, "%s", rg_kinds[log].file);
+	if (rg_log_kinds[log].file)
+		snprintf(to, RG_FILE_NAME_BYTES, "%s", rg_log_kinds[log].file);
 	else
 		rg_workspace_file_name(owner, ".jsonl", to);
 }
@@ -427,7 +427,7 @@ static int add_file(const struct rg_handle *handle, enum rg_log log, const char 
 		log == RG_LOG_MESSAGES ? handle->workspace->config->jsonl_file : rg_str(name);
 
 	return rg_kept(
-		rg_arena_print(arena, &file.shown, "%s%.*s", rg_kinds[log].folder,
+		rg_arena_print(arena, &file.shown, "%s%.*s", rg_log_kinds[log].folder,
 			       RG_STR_ARGS(shown)) &&
 			rg_arena_copy(arena, rg_str(name), &file.name) &&
 			rg_arena_append(arena, &files->items, &files->count, &file, sizeof file),
@@ -443,7 +443,7 @@ static int process_list(struct rg_store *base, enum rg_log log, struct roger_str
 	int r = ROGER_OK;
 
 	name_of(log, owner, name);
-	if (rg_kinds[log].file || owner.length)
+	if (rg_log_kinds[log].file || owner.length)
 		r = add_file(handle_of(base), log, name, arena, files, err);
 	else
 		for (journal = common->journals; journal && r == ROGER_OK; journal = journal->next)
@@ -587,7 +587,7 @@ static int process_add(struct rg_store *base, enum rg_log log, struct roger_str 
 		r = rg_fail_memory(err);
 	if (journal && entries.length) {
 		start = rg_kept_end(journal);
-		if (rg_kinds[log].chained)
+		if (rg_log_kinds[log].chained)
 			rg_chain_add_entries(entries, &journal->chain, &journal->text);
 		else
 			rg_buf_add_str(&journal->text, entries);

@@ -1,12 +1,12 @@
 /*
- * kinds - the table of journals: where each is, what its lines are, and what they
+ * log_kinds - the table of journals: where each is, what its lines are, and what they
  * can be found by.
  *
  * Everything that appends, reads, indexes, checks or seals journals uses this
  * table: a new journal is a row of it and a value here.
  */
-#ifndef RG_KINDS_H
-#define RG_KINDS_H
+#ifndef RG_LOG_KINDS_H
+#define RG_LOG_KINDS_H
 
 #include "data/record.h"
 #include "verbs.h"
@@ -65,7 +65,7 @@ union rg_log_record {
 	struct rg_run_output output;
 };
 
-struct rg_kind {
+struct rg_log_kind {
 	const char *folder; /* within the data folder, ending in a slash; "": the data folder */
 	const char *file;   /* NULL: one file per owner */
 	const struct roger_record *record;
@@ -82,26 +82,27 @@ struct rg_kind {
 	 * entry in errors. */
 	const char *start, *noun;
 };
-extern const struct rg_kind rg_kinds[RG_LOGS];
+extern const struct rg_log_kind rg_log_kinds[RG_LOGS];
 
 /* May the file at this path from the data folder be this log?  Only folders are compared, since
  * the configuration may name the file. */
-bool rg_kind_has(enum rg_log log, struct roger_str file);
+bool rg_log_kind_has(enum rg_log log, struct roger_str file);
 
 /* Decode a line into a record of its kind; texts are in arena.  ROGER_EDATA: not an entry, err
  * says why. */
-RG_CHECKED int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
-			    void *ret_record, struct roger_err *err);
+RG_CHECKED int rg_log_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
+				void *ret_record, struct roger_err *err);
 
-/* Like rg_kind_read(), for a line that may have roger's words in place of the seeds' names. */
-RG_CHECKED int rg_kind_take(enum rg_log log, struct roger_str line, struct rg_arena *arena,
-			    void *ret_record, struct roger_err *err);
+/* Like rg_log_kind_read(), for a line that may have roger's words in place of the seeds' names. */
+RG_CHECKED int rg_log_kind_read_words(enum rg_log log, struct roger_str line,
+				      struct rg_arena *arena, void *ret_record,
+				      struct roger_err *err);
 
 /* Fill in the columns of an entry. */
-void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
-		     struct rg_columns *ret_columns);
+void rg_log_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
+			 struct rg_columns *ret_columns);
 
 /* Does a log, other than the messages, have a file or folder of this name in the data folder? */
-bool rg_kinds_use(struct roger_str name);
+bool rg_log_kinds_use(struct roger_str name);
 
 #endif

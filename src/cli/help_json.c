@@ -82,8 +82,8 @@ static bool add_entry(struct rg_help_reply *table, const struct cli_command *com
 	       add_parts(table->memory, &entry->words, command->words ? command->words : "", '|');
 }
 
-int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
-			 struct roger_err *err)
+int cli_print_help_json(const struct cli_run *run, const struct cli_command *only,
+			struct roger_err *err)
 {
 	struct rg_help_reply table = { .memory = run->arena };
 	const struct roger_field *field = rg_common_options_record.fields;

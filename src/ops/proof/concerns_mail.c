@@ -1,11 +1,11 @@
 /*
- * causes_mail: collect the mail that waits for an agent or has a problem in one box for
+ * concerns_mail: collect the mail that waits for an agent or has a problem in one box for
  * each agent, and make a concern of each box.
  *
  * The index knows which messages and dead letters are open, so the time that this takes
  * depends on the number of problems and not on the number of messages.
  */
-#include "ops/proof/causes.h"
+#include "ops/proof/concerns.h"
 
 #include <stdlib.h>
 
@@ -61,27 +61,27 @@ static const struct {
 
 /* ----------------------------------------------------------------- boxes -- */
 
-struct rg_agent_mail *rg_causes_box(const struct rg_causes *causes, struct roger_str name)
+struct rg_agent_mail *rg_concerns_box(const struct rg_concerns *concerns, struct roger_str name)
 {
 	size_t i;
 
-	for (i = 0; i < causes->boxes.count; i++)
-		if (rg_str_equal(causes->boxes.items[i].name, name))
-			return &causes->boxes.items[i];
+	for (i = 0; i < concerns->boxes.count; i++)
+		if (rg_str_equal(concerns->boxes.items[i].name, name))
+			return &concerns->boxes.items[i];
 	return NULL;
 }
 
-struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str name,
-				     enum rg_part part, int64_t count, int64_t since_ms)
+struct rg_agent_mail *rg_concerns_mail(struct rg_concerns *concerns, struct roger_str name,
+				       enum rg_part part, int64_t count, int64_t since_ms)
 {
-	struct rg_agent_mail *box = rg_causes_box(causes, name);
+	struct rg_agent_mail *box = rg_concerns_box(concerns, name);
 
 	if (!box)
-		box = rg_arena_push(causes->arena, &causes->boxes.items, &causes->boxes.count,
+		box = rg_arena_push(concerns->arena, &concerns->boxes.items, &concerns->boxes.count,
 				    sizeof *box);
-	box = box ? box : &causes->spare;
+	box = box ? box : &concerns->spare;
 	box->name = name;
-	box->retired = rg_retired_find(&causes->retired, name);
+	box->retired = rg_retired_find(&concerns->retired, name);
 	box->parts[part] += count;
 	if (since_ms && (!box->since_ms || since_ms < box->since_ms))
 		box->since_ms = since_ms;
@@ -90,32 +90,32 @@ struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str 
 
 /* ---------------------------------------------------------- dead letters -- */
 
-struct roger_str rg_causes_letter_way_out(struct rg_causes *causes,
-					  const struct roger_dead_letter *letter)
+struct roger_str rg_concerns_letter_way_out(struct rg_concerns *concerns,
+					    const struct roger_dead_letter *letter)
 {
 	const struct rg_query by_id = { .ids = &letter->message, .id_count = 1 };
-	const struct roger_message_list there = rg_read_messages(&causes->reading, &by_id);
+	const struct roger_message_list there = rg_read_messages(&concerns->reading, &by_id);
 
 	if (there.count && !there.items[0].dead_at_ms)
 		return RG_STR("");
-	return rg_causes_command(causes, there.count ? "dead redeliver" : "dismiss", letter->id,
-				 "");
+	return rg_concerns_command(concerns, there.count ? "dead redeliver" : "dismiss", letter->id,
+				   "");
 }
 
-static void judge_letter(struct rg_causes *causes, const struct roger_dead_letter *letter)
+static void judge_letter(struct rg_concerns *concerns, const struct roger_dead_letter *letter)
 {
 	struct rg_agent_mail *box;
 
 	if (rg_dead_letter_counts_as(letter) != ROGER_UNDELIVERED)
 		return;
-	box = rg_causes_mail(causes, rg_retired_owner(&causes->retired, letter->to), RG_PART_DEAD,
-			     1, letter->at_ms);
+	box = rg_concerns_mail(concerns, rg_retired_owner(&concerns->retired, letter->to),
+			       RG_PART_DEAD, 1, letter->at_ms);
 	if (!box->way_out.length)
-		box->way_out = rg_causes_letter_way_out(causes, letter);
+		box->way_out = rg_concerns_letter_way_out(concerns, letter);
 }
 
 /* Judge the letters of these rows: by their messages, which have one each, or one by its id. */
-static void judge_letters(struct rg_causes *causes, const struct rg_event *rows, size_t count)
+static void judge_letters(struct rg_concerns *concerns, const struct rg_event *rows, size_t count)
 {
 	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
 	struct roger_str messages[LETTERS_AT_ONCE];
@@ -130,19 +130,19 @@ static void judge_letters(struct rg_causes *causes, const struct rg_event *rows,
 	} else {
 		query.id = rows->id;
 	}
-	found = rg_read_letters(&causes->reading, &query);
+	found = rg_read_letters(&concerns->reading, &query);
 	for (i = 0; i < found.count; i++)
-		judge_letter(causes, &found.letters[i]);
+		judge_letter(concerns, &found.letters[i]);
 }
 
 /* Add the alarm if the cycle has more dead letters than the limit.  Needs an open one: the alarm
  * ends when the last is settled. */
-static void look_for_alarm(struct rg_causes *causes)
+static void look_for_alarm(struct rg_concerns *concerns)
 {
 	const struct rg_log_query rows = { .log = RG_LOG_DEAD_LETTERS,
-					   .cycle = causes->reply->cycle };
-	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
-	const struct rg_history found = rg_read_rows(&causes->reading, &rows);
+					   .cycle = concerns->reply->cycle };
+	const int64_t limit = concerns->roger->workspace->config->dead_letter_alarm;
+	const struct rg_history found = rg_read_rows(&concerns->reading, &rows);
 	struct roger_concern concern = { .subject = rows.cycle };
 	size_t i;
 
@@ -152,17 +152,17 @@ static void look_for_alarm(struct rg_causes *causes)
 			concern.since_ms = found.items[i].said.at_ms;
 	if (!limit || concern.count <= limit)
 		return;
-	concern.next = rg_causes_command(causes, "dead --cycle", concern.subject, "");
-	rg_causes_add(causes, ROGER_URGENT, "alarm", concern,
-		      "alarm: %lld dead letters in cycle %.*s, and not all are settled",
-		      (long long)concern.count, RG_STR_ARGS(concern.subject));
+	concern.next = rg_concerns_command(concerns, "dead --cycle", concern.subject, "");
+	rg_concerns_add(concerns, ROGER_URGENT, "alarm", concern,
+			"alarm: %lld dead letters in cycle %.*s, and not all are settled",
+			(long long)concern.count, RG_STR_ARGS(concern.subject));
 }
 
-static void look_at_letters(struct rg_causes *causes)
+static void look_at_letters(struct rg_concerns *concerns)
 {
 	const struct rg_log_query rows = { .log = RG_LOG_DEAD_LETTERS,
 					   .open = ROGER_EVENT_DEAD_LETTER };
-	const struct rg_history open = rg_read_rows(&causes->reading, &rows);
+	const struct rg_history open = rg_read_rows(&concerns->reading, &rows);
 	size_t i, some;
 	bool any = false;
 
@@ -172,12 +172,12 @@ static void look_at_letters(struct rg_causes *causes)
 		while (open.items[i].said.message.length && some < LETTERS_AT_ONCE &&
 		       i + some < open.count && open.items[i + some].said.message.length)
 			some++;
-		judge_letters(causes, &open.items[i], some);
+		judge_letters(concerns, &open.items[i], some);
 	}
-	for (i = 0; i < causes->boxes.count; i++)
-		any |= causes->boxes.items[i].parts[RG_PART_DEAD] > 0;
+	for (i = 0; i < concerns->boxes.count; i++)
+		any |= concerns->boxes.items[i].parts[RG_PART_DEAD] > 0;
 	if (any)
-		look_for_alarm(causes);
+		look_for_alarm(concerns);
 }
 
 /* -------------------------------------------------------------- refusals -- */
@@ -218,7 +218,7 @@ static void compare_refusals(struct refusal *refusals, size_t count,
 
 /* Find which refused sends of one sender were repeated, to any recipient.  Each page of its
  * messages is read once; a refusal is compared with the first RG_PAGE_MAX messages after it. */
-static void look_for_repeats(struct rg_causes *causes, struct refusal *refusals, size_t count)
+static void look_for_repeats(struct rg_concerns *concerns, struct refusal *refusals, size_t count)
 {
 	struct rg_query query = { .anywhere = true, .limit = RG_PAGE_MAX };
 	struct roger_message_list page;
@@ -237,7 +237,7 @@ static void look_for_repeats(struct rg_causes *causes, struct refusal *refusals,
 			query.after = 0;
 		}
 		query.from = refusals[first].attempt->from;
-		page = rg_read_messages(&causes->reading, &query);
+		page = rg_read_messages(&concerns->reading, &query);
 		for (i = 0; i < page.count; i++)
 			compare_refusals(refusals, count, &page.items[i]);
 		if (page.count < RG_PAGE_MAX)
@@ -255,7 +255,7 @@ static bool is_about_target(struct roger_str cause)
 }
 
 /* Report refused sends that were not repeated, in the recipient's mail or as one concern. */
-static void say_refused(struct rg_causes *causes, const struct refusal *refusals, size_t count)
+static void say_refused(struct rg_concerns *concerns, const struct refusal *refusals, size_t count)
 {
 	const struct roger_attempt *one, *last = NULL;
 	struct roger_concern concern = { 0 };
@@ -264,7 +264,7 @@ static void say_refused(struct rg_causes *causes, const struct refusal *refusals
 	for (i = 0; i < count; i++) {
 		one = refusals[i].attempt;
 		if (!refusals[i].over && is_about_target(one->cause)) {
-			rg_causes_mail(causes, one->to, RG_PART_REFUSED, 1, one->at_ms);
+			rg_concerns_mail(concerns, one->to, RG_PART_REFUSED, 1, one->at_ms);
 		} else if (!refusals[i].over) {
 			concern.since_ms = concern.count++ ? concern.since_ms : one->at_ms;
 			last = one;
@@ -273,24 +273,24 @@ static void say_refused(struct rg_causes *causes, const struct refusal *refusals
 	if (!last)
 		return;
 	concern.subject = last->from;
-	concern.next = rg_causes_command(causes, "log sends --from", last->from,
-					 " --outcome error --newest");
+	concern.next = rg_concerns_command(concerns, "log sends --from", last->from,
+					   " --outcome error --newest");
 	if (concern.count == 1)
-		rg_causes_add(causes, ROGER_SOON, "refused", concern,
-			      "%.*s could not send to %.*s (%.*s), and has not repeated it",
-			      RG_STR_ARGS(last->from), RG_STR_ARGS(last->to),
-			      RG_STR_ARGS(last->cause));
+		rg_concerns_add(concerns, ROGER_SOON, "refused", concern,
+				"%.*s could not send to %.*s (%.*s), and has not repeated it",
+				RG_STR_ARGS(last->from), RG_STR_ARGS(last->to),
+				RG_STR_ARGS(last->cause));
 	else
-		rg_causes_add(causes, ROGER_SOON, "refused", concern,
-			      "%lld refused sends of %.*s were not repeated, the last to %.*s: "
-			      "%.*s",
-			      (long long)concern.count, RG_STR_ARGS(last->from),
-			      RG_STR_ARGS(last->to), RG_STR_ARGS(last->cause));
+		rg_concerns_add(concerns, ROGER_SOON, "refused", concern,
+				"%lld refused sends of %.*s were not repeated, the last to %.*s: "
+				"%.*s",
+				(long long)concern.count, RG_STR_ARGS(last->from),
+				RG_STR_ARGS(last->to), RG_STR_ARGS(last->cause));
 }
 
 /* Report the refused sends of a sender.  A person saw them at once, and a retired agent sends
  * nothing, so both are left out. */
-static void judge_sender(struct rg_causes *causes, struct roger_str from,
+static void judge_sender(struct rg_concerns *concerns, struct roger_str from,
 			 const struct rg_history *rows)
 {
 	struct rg_log_query query = { .log = RG_LOG_SENDS, .owner = from, .states = true };
@@ -298,35 +298,36 @@ static void judge_sender(struct rg_causes *causes, struct roger_str from,
 	struct rg_records found;
 	size_t count = 0, i;
 
-	if (rg_config_is_person(from) || rg_retired_find(&causes->retired, from))
+	if (rg_config_is_person(from) || rg_retired_find(&concerns->retired, from))
 		return;
 	for (i = 0; i < rows->count; i++) {
 		if (!rg_str_equal(rows->items[i].said.actor, from))
 			continue;
 		query.id = rows->items[i].id;
-		found = rg_read_records(&causes->reading, &query);
+		found = rg_read_records(&concerns->reading, &query);
 		one.attempt = found.attempts;
 		if (found.count && one.attempt->outcome == ROGER_ERROR && !one.attempt->pending)
-			(void)!rg_arena_append(causes->arena, &refusals, &count, &one, sizeof one);
+			(void)!rg_arena_append(concerns->arena, &refusals, &count, &one,
+					       sizeof one);
 	}
-	look_for_repeats(causes, refusals, count);
-	say_refused(causes, refusals, count);
+	look_for_repeats(concerns, refusals, count);
+	say_refused(concerns, refusals, count);
 }
 
 /* Look at the refused sends of this cycle and the last day, sender by sender. */
-static void look_at_refused(struct rg_causes *causes)
+static void look_at_refused(struct rg_concerns *concerns)
 {
 	const struct rg_log_query rows = { .log = RG_LOG_SENDS,
 					   .open = ROGER_EVENT_REFUSED,
-					   .cycle = causes->reply->cycle,
-					   .since_ms = causes->now_ms - refused_ms };
-	struct rg_names senders = { .arena = causes->arena };
+					   .cycle = concerns->reply->cycle,
+					   .since_ms = concerns->now_ms - refused_ms };
+	struct rg_names senders = { .arena = concerns->arena };
 	struct rg_history open;
 	size_t i;
 
-	rg_reading_got(&causes->reading,
-		       rg_engine_bring_sends_up(causes->roger->engine, false, causes->reading.err));
-	open = rg_read_rows(&causes->reading, &rows);
+	rg_reading_got(&concerns->reading, rg_engine_bring_sends_up(concerns->roger->engine, false,
+								    concerns->reading.err));
+	open = rg_read_rows(&concerns->reading, &rows);
 	if (open.count > REFUSED_MAX) {
 		open.items += open.count - REFUSED_MAX;
 		open.count = REFUSED_MAX;
@@ -334,7 +335,7 @@ static void look_at_refused(struct rg_causes *causes)
 	for (i = 0; i < open.count; i++)
 		(void)!rg_names_add(&senders, open.items[i].said.actor);
 	for (i = 0; i < senders.count; i++)
-		judge_sender(causes, senders.items[i], &open);
+		judge_sender(concerns, senders.items[i], &open);
 }
 
 /* ------------------------------------------------------ leases, deadlines -- */
@@ -345,27 +346,28 @@ static void look_at_refused(struct rg_causes *causes)
  * longer than a lease may be (taken while the clock was ahead, or under another configuration), is
  * not in force.
  */
-static void judge_lease(struct rg_causes *causes, const struct roger_message *message, bool open)
+static void judge_lease(struct rg_concerns *concerns, const struct roger_message *message,
+			bool open)
 {
-	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
-	const bool held = open && rg_message_claimed(message, causes->now_ms, longest_ms);
+	const int64_t longest_ms = concerns->roger->workspace->config->lease_ms_max;
+	const bool held = open && rg_message_claimed(message, concerns->now_ms, longest_ms);
 	const int64_t taken = message->leases || !open ? message->leases : 1,
 		      expired = held ? taken - 1 : taken;
-	const struct roger_str owner = rg_retired_owner(&causes->retired, message->to);
+	const struct roger_str owner = rg_retired_owner(&concerns->retired, message->to);
 
 	/* The lease of an agent that retired ended when another agent took over. */
 	if (held &&
 	    (!rg_str_equal(message->claimed_by, message->to) || rg_str_equal(owner, message->to))) {
-		rg_causes_mail(causes, owner, RG_PART_HELD, 1, message->created_at_ms);
-		rg_arena_note(causes->arena, &causes->reply->claims, "%.*s",
+		rg_concerns_mail(concerns, owner, RG_PART_HELD, 1, message->created_at_ms);
+		rg_arena_note(concerns->arena, &concerns->reply->claims, "%.*s",
 			      RG_STR_ARGS(message->id));
 	}
 	if (expired)
-		rg_causes_mail(causes, owner, RG_PART_LEASE, expired, message->created_at_ms);
+		rg_concerns_mail(concerns, owner, RG_PART_LEASE, expired, message->created_at_ms);
 }
 
 /* Count the leases of messages.  Needs them in the order of the journal, as their rows are. */
-static void judge_leases(struct rg_causes *causes, const struct roger_message *messages,
+static void judge_leases(struct rg_concerns *concerns, const struct roger_message *messages,
 			 size_t count)
 {
 	int64_t of[ROWS_MAX];
@@ -377,7 +379,7 @@ static void judge_leases(struct rg_causes *causes, const struct roger_message *m
 
 	for (i = 0; i < count; i++)
 		of[i] = messages[i].position;
-	rows = rg_read_rows(&causes->reading, &query);
+	rows = rg_read_rows(&concerns->reading, &query);
 	for (i = 0; i < count; i++) {
 		open = false;
 		for (; k < rows.count && rows.items[k].of <= of[i]; k++) {
@@ -386,11 +388,11 @@ static void judge_leases(struct rg_causes *causes, const struct roger_message *m
 				open = row->open;
 		}
 		if (open || !messages[i].dead_at_ms)
-			judge_lease(causes, &messages[i], open);
+			judge_lease(concerns, &messages[i], open);
 	}
 }
 
-static void look_at_waiting(struct rg_causes *causes)
+static void look_at_waiting(struct rg_concerns *concerns)
 {
 	struct rg_query query = { .limit = WAITING_MAX };
 	struct roger_message_list found;
@@ -398,39 +400,40 @@ static void look_at_waiting(struct rg_causes *causes)
 	struct roger_strs ids;
 	size_t count = 0, i, some;
 
-	if (!rg_reading_got(&causes->reading,
-			    rg_engine_overdue(causes->roger->engine, INT64_MAX, false, WAITING_MAX,
-					      causes->arena, &ids, causes->reading.err)) ||
+	if (!rg_reading_got(&concerns->reading,
+			    rg_engine_overdue(concerns->roger->engine, INT64_MAX, false,
+					      WAITING_MAX, concerns->arena, &ids,
+					      concerns->reading.err)) ||
 	    !ids.count)
 		return;
 	query.ids = ids.items;
 	query.id_count = ids.count;
-	found = rg_read_messages(&causes->reading, &query);
+	found = rg_read_messages(&concerns->reading, &query);
 	items = (struct roger_message *)(uintptr_t)found.items;
 	for (i = 0; i < found.count; i++) {
 		if (items[i].read || items[i].archived_at_ms)
 			continue;
 		if (items[i].confirm_by_ms)
-			rg_causes_mail(causes, rg_retired_owner(&causes->retired, items[i].to),
-				       rg_attempt_under_way(&items[i]) ? RG_PART_WAITING
-								       : RG_PART_OVERDUE,
-				       1, items[i].created_at_ms);
+			rg_concerns_mail(
+				concerns, rg_retired_owner(&concerns->retired, items[i].to),
+				rg_attempt_under_way(&items[i]) ? RG_PART_WAITING : RG_PART_OVERDUE,
+				1, items[i].created_at_ms);
 		if (items[i].claimed_until_ms)
 			items[count++] = items[i];
 	}
 	for (i = 0; i < count; i += some) {
 		some = count - i < ROWS_MAX ? count - i : ROWS_MAX;
-		judge_leases(causes, items + i, some);
+		judge_leases(concerns, items + i, some);
 	}
 }
 
-static void look_at_breakers(struct rg_causes *causes)
+static void look_at_breakers(struct rg_concerns *concerns)
 {
-	const struct rg_breakers breakers = rg_read_breakers(&causes->reading);
+	const struct rg_breakers breakers = rg_read_breakers(&concerns->reading);
 	size_t i;
 
 	for (i = 0; i < breakers.count; i++)
-		rg_causes_mail(causes, breakers.items[i].target, RG_PART_BREAKER, 1, 0);
+		rg_concerns_mail(concerns, breakers.items[i].target, RG_PART_BREAKER, 1, 0);
 }
 
 /* ---------------------------------------------------------------- unread -- */
@@ -447,7 +450,7 @@ static int compare_unread(const struct roger_agent *x, const struct roger_agent 
 
 /* Count the unread notices of roger to an agent, whose keys have ":notice:".  Usually roger has
  * sent none, and is no known agent. */
-static void count_notices(struct rg_causes *causes, struct rg_agent_mail *box)
+static void count_notices(struct rg_concerns *concerns, struct rg_agent_mail *box)
 {
 	/* With since_ms the query uses the tables, which do not read the texts. */
 	const struct rg_query query = { .from = RG_STR("roger"),
@@ -461,19 +464,19 @@ static void count_notices(struct rg_causes *causes, struct rg_agent_mail *box)
 	struct roger_str key;
 	size_t i;
 
-	if (!rg_engine_agent_of(&causes->agents, query.from))
+	if (!rg_engine_agent_of(&concerns->agents, query.from))
 		return;
-	found = rg_read_messages(&causes->reading, &query);
+	found = rg_read_messages(&concerns->reading, &query);
 	for (i = 0; i < found.count; i++) {
 		key = found.items[i].key;
 		box->parts[RG_PART_NOTICES] += rg_str_find_part(key, rg_str(mark)) != NULL;
 	}
 }
 
-static void add_unread(struct rg_causes *causes, const struct roger_agent *agent)
+static void add_unread(struct rg_concerns *concerns, const struct roger_agent *agent)
 {
 	const bool file_only =
-		rg_config_is_file_only(causes->roger->workspace->config, agent->name);
+		rg_config_is_file_only(concerns->roger->workspace->config, agent->name);
 	/* With since_ms the query uses the tables, which find the oldest without reading many.  The
 	 * mail in the file of an agent that only uses files counts as read when it writes. */
 	const struct rg_query query = { .to = agent->name,
@@ -481,22 +484,22 @@ static void add_unread(struct rg_causes *causes, const struct roger_agent *agent
 					.unread = true,
 					.since_ms = 1,
 					.limit = file_only ? HANDED_MAX : 1 };
-	const struct roger_message_list found = rg_read_messages(&causes->reading, &query);
-	const int64_t oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
+	const struct roger_message_list found = rg_read_messages(&concerns->reading, &query);
+	const int64_t oldest_ms = found.count ? found.items[0].created_at_ms : concerns->now_ms;
 	struct rg_agent_mail *box =
-		rg_causes_mail(causes, agent->name, RG_PART_UNREAD, agent->unread, oldest_ms);
+		rg_concerns_mail(concerns, agent->name, RG_PART_UNREAD, agent->unread, oldest_ms);
 	size_t i;
 
 	box->oldest_ms = oldest_ms;
 	box->parts[RG_PART_RETIRED] = box->retired ? agent->unread : 0;
 	for (i = 0; file_only && i < found.count; i++)
 		box->parts[RG_PART_HANDED] += found.items[i].handed_at_ms != 0;
-	count_notices(causes, box);
+	count_notices(concerns, box);
 }
 
-static void look_at_unread(struct rg_causes *causes)
+static void look_at_unread(struct rg_concerns *concerns)
 {
-	const struct roger_agent_list *agents = &causes->agents;
+	const struct roger_agent_list *agents = &concerns->agents;
 	const struct roger_agent *full[MAILBOXES_MAX + 1], *agent;
 	struct roger_concern concern = { .next = RG_STR("roger agents") };
 	size_t count = 0, i, at;
@@ -504,7 +507,7 @@ static void look_at_unread(struct rg_causes *causes)
 	/* Keep the fullest mailboxes, the fullest first; the last place is for what falls out. */
 	for (i = 0; i < agents->count; i++) {
 		agent = &agents->items[i];
-		causes->reply->unread += agent->unread;
+		concerns->reply->unread += agent->unread;
 		if (agent->unread <= 0)
 			continue;
 		at = count++ < MAILBOXES_MAX ? count - 1 : MAILBOXES_MAX;
@@ -513,133 +516,133 @@ static void look_at_unread(struct rg_causes *causes)
 		full[at] = agent;
 	}
 	for (i = 0; i < count && i < MAILBOXES_MAX; i++)
-		add_unread(causes, full[i]);
+		add_unread(concerns, full[i]);
 	concern.count = (int64_t)count - MAILBOXES_MAX;
 	if (concern.count > 0)
-		rg_causes_add(causes, ROGER_NOTICE, "mail", concern,
-			      "%lld more agent%s unread mail", (long long)concern.count,
-			      concern.count == 1 ? " has" : "s have");
+		rg_concerns_add(concerns, ROGER_NOTICE, "mail", concern,
+				"%lld more agent%s unread mail", (long long)concern.count,
+				concern.count == 1 ? " has" : "s have");
 }
 
 /* For each name that only ever got mail, find the nearest name of an agent that has sent some and
  * is not retired. */
-static void find_slips(struct rg_causes *causes, const struct rg_names *ghosts)
+static void find_slips(struct rg_concerns *concerns, const struct rg_names *ghosts)
 {
-	const struct roger_agent_list *agents = &causes->agents;
-	struct rg_names real = { .arena = causes->arena };
+	const struct roger_agent_list *agents = &concerns->agents;
+	struct rg_names real = { .arena = concerns->arena };
 	size_t i;
 
 	for (i = 0; i < agents->count; i++)
 		if (agents->items[i].sent && !rg_names_have(ghosts, agents->items[i].name) &&
-		    !rg_retired_find(&causes->retired, agents->items[i].name))
+		    !rg_retired_find(&concerns->retired, agents->items[i].name))
 			(void)!rg_names_add(&real, agents->items[i].name);
-	for (i = 0; i < causes->boxes.count; i++)
-		if (causes->boxes.items[i].ghost && !causes->boxes.items[i].retired)
-			causes->boxes.items[i].near =
-				rg_nearest_of(rg_names_list(&real), causes->boxes.items[i].name);
+	for (i = 0; i < concerns->boxes.count; i++)
+		if (concerns->boxes.items[i].ghost && !concerns->boxes.items[i].retired)
+			concerns->boxes.items[i].near =
+				rg_nearest_of(rg_names_list(&real), concerns->boxes.items[i].name);
 }
 
 /* Fill in the boxes when each agent last looked, whether its name only ever got mail, and what
  * became of its worktree. */
-static void judge_boxes(struct rg_causes *causes)
+static void judge_boxes(struct rg_concerns *concerns)
 {
 	struct roger_agent_list judged = { 0 };
 	struct rg_names ghosts = { 0 };
 	struct rg_agent_mail *box;
-	struct rg_reading *reading = &causes->reading;
+	struct rg_reading *reading = &concerns->reading;
 	const struct roger_agent *agent;
 	size_t i;
 
-	for (i = 0; i < causes->boxes.count; i++) {
-		agent = rg_engine_agent_of(&causes->agents, causes->boxes.items[i].name);
+	for (i = 0; i < concerns->boxes.count; i++) {
+		agent = rg_engine_agent_of(&concerns->agents, concerns->boxes.items[i].name);
 		if (agent)
-			(void)!rg_arena_append(causes->arena, &judged.items, &judged.count, agent,
+			(void)!rg_arena_append(concerns->arena, &judged.items, &judged.count, agent,
 					       sizeof *agent);
 	}
 	if (!rg_reading_got(reading,
-			    rg_engine_last_looks(causes->roger->engine,
+			    rg_engine_last_looks(concerns->roger->engine,
 						 (struct roger_agent *)(uintptr_t)judged.items,
 						 judged.count, reading->err)) ||
-	    !rg_reading_got(reading, rg_agents_ghosts(causes->roger, &judged, causes->arena,
+	    !rg_reading_got(reading, rg_agents_ghosts(concerns->roger, &judged, concerns->arena,
 						      &ghosts, reading->err)))
 		return;
 	for (i = 0; i < judged.count; i++) {
-		box = rg_causes_box(causes, judged.items[i].name);
+		box = rg_concerns_box(concerns, judged.items[i].name);
 		box->looked_ms = judged.items[i].last_looked_at_ms;
 		box->ghost = rg_names_have(&ghosts, box->name);
 	}
-	for (i = 0; i < causes->seats.count; i++) {
-		box = rg_causes_box(causes, causes->seats.items[i].agent);
+	for (i = 0; i < concerns->seats.count; i++) {
+		box = rg_concerns_box(concerns, concerns->seats.items[i].agent);
 		if (box)
-			box->seat = causes->seats.items[i].standing;
+			box->seat = concerns->seats.items[i].standing;
 	}
 	if (ghosts.count)
-		find_slips(causes, &ghosts);
+		find_slips(concerns, &ghosts);
 }
 
 /* ------------------------------------------------------------------ room -- */
 
 /* Report an issue, or the mailbox of `to` in it, that is so full of unread mail that the next send
  * is refused.  to "": the whole issue. */
-static void look_at_room_of(struct rg_causes *causes, struct roger_str issue, struct roger_str to,
-			    int64_t limit)
+static void look_at_room_of(struct rg_concerns *concerns, struct roger_str issue,
+			    struct roger_str to, int64_t limit)
 {
 	const struct rg_query query = { .issue = issue, .to = to, .unread = true };
-	struct rg_engine *engine = causes->roger->engine;
+	struct rg_engine *engine = concerns->roger->engine;
 	struct roger_message_list found = { 0 };
 	struct roger_concern concern = { .subject = issue };
 	int64_t unread;
 
 	if (!rg_engine_may_hold(engine, issue, to, limit) ||
-	    !rg_reading_got(&causes->reading,
-			    rg_engine_count(engine, &query, &unread, causes->reading.err)))
+	    !rg_reading_got(&concerns->reading,
+			    rg_engine_count(engine, &query, &unread, concerns->reading.err)))
 		return;
 	/* Messages in their recipient's file make room, too. */
-	if (unread >= limit && causes->roger->workspace->config->file_only.count)
-		found = rg_read_messages(&causes->reading, &query);
+	if (unread >= limit && concerns->roger->workspace->config->file_only.count)
+		found = rg_read_messages(&concerns->reading, &query);
 	while (found.count > 0)
 		unread -= found.items[--found.count].handed_at_ms != 0;
 	if (unread < limit)
 		return;
 	if (to.length) {
-		rg_causes_mail(causes, to, RG_PART_FULL, 1, 0)->issue = issue;
+		rg_concerns_mail(concerns, to, RG_PART_FULL, 1, 0)->issue = issue;
 		return;
 	}
 	concern.count = unread;
-	concern.next = rg_causes_command(causes, "list --unread --issue", issue, "");
-	rg_causes_add(causes, ROGER_SOON, "full", concern,
-		      "issue %.*s is full: %lld unread, and what is sent in it is refused",
-		      RG_STR_ARGS(issue), (long long)unread);
+	concern.next = rg_concerns_command(concerns, "list --unread --issue", issue, "");
+	rg_concerns_add(concerns, ROGER_SOON, "full", concern,
+			"issue %.*s is full: %lld unread, and what is sent in it is refused",
+			RG_STR_ARGS(issue), (long long)unread);
 }
 
 /* Look for full issues and mailboxes.  Only issues with enough unread mail are looked at, and no
  * retired agents, since they get nothing anyway. */
-static void look_at_room(struct rg_causes *causes)
+static void look_at_room(struct rg_concerns *concerns)
 {
-	const struct roger_agent_list *agents = &causes->agents;
-	const struct rg_config *config = causes->roger->workspace->config;
+	const struct roger_agent_list *agents = &concerns->agents;
+	const struct rg_config *config = concerns->roger->workspace->config;
 	const int64_t least = config->messages_per_issue_phase_max < config->messages_per_issue_max
 				      ? config->messages_per_issue_phase_max
 				      : config->messages_per_issue_max;
 	struct roger_strs issues, full = { 0 };
 	size_t i, k;
 
-	if (causes->reply->unread < least)
+	if (concerns->reply->unread < least)
 		return;
 	for (i = 0; i < agents->count; i++)
 		if (agents->items[i].unread >= config->messages_per_issue_phase_max &&
-		    !rg_retired_find(&causes->retired, agents->items[i].name))
-			(void)!rg_arena_add(causes->arena, &full, agents->items[i].name);
-	if (!rg_reading_got(&causes->reading,
-			    rg_engine_issues(causes->roger->engine, least, causes->arena, &issues,
-					     causes->reading.err)))
+		    !rg_retired_find(&concerns->retired, agents->items[i].name))
+			(void)!rg_arena_add(concerns->arena, &full, agents->items[i].name);
+	if (!rg_reading_got(&concerns->reading,
+			    rg_engine_issues(concerns->roger->engine, least, concerns->arena,
+					     &issues, concerns->reading.err)))
 		return;
 	for (i = 0; i < issues.count; i++) {
-		if (causes->reply->unread >= config->messages_per_issue_max)
-			look_at_room_of(causes, issues.items[i], RG_STR(""),
+		if (concerns->reply->unread >= config->messages_per_issue_max)
+			look_at_room_of(concerns, issues.items[i], RG_STR(""),
 					config->messages_per_issue_max);
 		for (k = 0; k < full.count; k++)
-			look_at_room_of(causes, issues.items[i], full.items[k],
+			look_at_room_of(concerns, issues.items[i], full.items[k],
 					config->messages_per_issue_phase_max);
 	}
 }
@@ -648,7 +651,7 @@ static void look_at_room(struct rg_causes *causes)
 
 /* Count the failed attempts to wake an agent with mail since it looked last, after the last that
  * succeeded. */
-static void look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box)
+static void look_at_wakes(struct rg_concerns *concerns, struct rg_agent_mail *box)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = box->name,
@@ -662,13 +665,13 @@ static void look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box)
 	struct rg_note note;
 	size_t i;
 
-	if (!box->oldest_ms || !rg_config_wake(causes->roger->workspace->config, box->name))
+	if (!box->oldest_ms || !rg_config_wake(concerns->roger->workspace->config, box->name))
 		return;
-	found = rg_read_entries(&causes->reading, &query);
+	found = rg_read_entries(&concerns->reading, &query);
 	for (i = 0; i < found.count; i++) {
-		if (!rg_reading_got(&causes->reading,
-				    rg_note_read(found.items[i].text, causes->arena, &note,
-						 causes->reading.err)) ||
+		if (!rg_reading_got(&concerns->reading,
+				    rg_note_read(found.items[i].text, concerns->arena, &note,
+						 concerns->reading.err)) ||
 		    note.entry.status != ROGER_FAILURE)
 			return;
 		if (!box->parts[RG_PART_WAKES]++)
@@ -677,78 +680,80 @@ static void look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box)
 }
 
 /* Find agents with two sessions that alternate: both are live, and take each other's mail. */
-static void look_at_sessions(struct rg_causes *causes)
+static void look_at_sessions(struct rg_concerns *concerns)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .step = rg_note_step_name(RG_STEP_SESSION),
-					    .since_ms = causes->now_ms - forgotten_ms,
+					    .since_ms = concerns->now_ms - forgotten_ms,
 					    .newest = true,
 					    .limit = SESSIONS_MAX };
-	const struct rg_log_entries found = rg_read_entries(&causes->reading, &query);
+	const struct rg_log_entries found = rg_read_entries(&concerns->reading, &query);
 	struct rg_note *notes;
 	struct rg_agent_mail *box;
 	size_t i, j, k;
 
 	if (found.count < 3)
 		return;
-	notes = rg_arena_get(causes->arena, found.count * sizeof *notes);
+	notes = rg_arena_get(concerns->arena, found.count * sizeof *notes);
 	for (i = 0; i < found.count; i++)
-		if (!notes || !rg_reading_got(&causes->reading,
-					      rg_note_read(found.items[i].text, causes->arena,
-							   &notes[i], causes->reading.err)))
+		if (!notes || !rg_reading_got(&concerns->reading,
+					      rg_note_read(found.items[i].text, concerns->arena,
+							   &notes[i], concerns->reading.err)))
 			return;
 	for (i = 0; i < found.count; i++) {
 		for (j = i + 1; j < found.count && !rg_str_equal(notes[j].agent, notes[i].agent);)
 			j++;
 		for (k = j + 1; k < found.count && !rg_str_equal(notes[k].agent, notes[i].agent);)
 			k++;
-		box = rg_causes_box(causes, notes[i].agent);
+		box = rg_concerns_box(concerns, notes[i].agent);
 		if (k >= found.count || !rg_str_equal(notes[i].session, notes[k].session) ||
 		    rg_str_equal(notes[i].session, notes[j].session) ||
 		    (box && box->parts[RG_PART_SESSIONS]))
 			continue;
-		rg_causes_mail(causes, notes[i].agent, RG_PART_SESSIONS, 2, notes[k].entry.at_ms);
+		rg_concerns_mail(concerns, notes[i].agent, RG_PART_SESSIONS, 2,
+				 notes[k].entry.at_ms);
 	}
 }
 
-void rg_causes_look_at_mail(struct rg_causes *causes)
+void rg_concerns_look_at_mail(struct rg_concerns *concerns)
 {
-	static void (*const looks[])(struct rg_causes *) = {
+	static void (*const looks[])(struct rg_concerns *) = {
 		look_at_letters,  look_at_waiting, look_at_breakers, look_at_refused,
 		look_at_sessions, look_at_unread,  look_at_room,     judge_boxes,
 	};
-	struct rg_reading *reading = &causes->reading;
+	struct rg_reading *reading = &concerns->reading;
 	size_t i;
 
-	rg_reading_got(reading, rg_agents_all(causes->roger, NULL, causes->arena, &causes->agents,
-					      reading->err));
+	rg_reading_got(reading, rg_agents_all(concerns->roger, NULL, concerns->arena,
+					      &concerns->agents, reading->err));
 	for (i = 0; i < sizeof looks / sizeof *looks && reading->r == ROGER_OK; i++)
-		looks[i](causes);
-	for (i = 0; i < causes->boxes.count; i++)
-		look_at_wakes(causes, &causes->boxes.items[i]);
-	causes->reply->agents = (int64_t)causes->agents.count;
+		looks[i](concerns);
+	for (i = 0; i < concerns->boxes.count; i++)
+		look_at_wakes(concerns, &concerns->boxes.items[i]);
+	concerns->reply->agents = (int64_t)concerns->agents.count;
 }
 
-const struct rg_agent_mail *rg_causes_find_box(struct rg_causes *causes, struct roger_str name)
+const struct rg_agent_mail *rg_concerns_find_box(struct rg_concerns *concerns,
+						 struct roger_str name)
 {
-	const struct rg_agent_mail *box = rg_causes_box(causes, name);
-	const struct roger_agent *agent = rg_engine_agent_of(&causes->agents, name);
+	const struct rg_agent_mail *box = rg_concerns_box(concerns, name);
+	const struct roger_agent *agent = rg_engine_agent_of(&concerns->agents, name);
 
 	if (!agent || agent->unread <= 0 || (box && box->parts[RG_PART_UNREAD]))
 		return box;
-	add_unread(causes, agent);
-	judge_boxes(causes);
-	look_at_wakes(causes, rg_causes_mail(causes, name, RG_PART_UNREAD, 0, 0));
-	return rg_causes_box(causes, name);
+	add_unread(concerns, agent);
+	judge_boxes(concerns);
+	look_at_wakes(concerns, rg_concerns_mail(concerns, name, RG_PART_UNREAD, 0, 0));
+	return rg_concerns_box(concerns, name);
 }
 
 /* ----------------------------------------------------------------- words -- */
 
 /* Print the agent's name, and its own state. */
-static void print_state(const struct rg_causes *causes, const struct rg_agent_mail *box,
+static void print_state(const struct rg_concerns *concerns, const struct rg_agent_mail *box,
 			struct rg_buf *out)
 {
-	const struct rg_config *config = causes->roger->workspace->config;
+	const struct rg_config *config = concerns->roger->workspace->config;
 	char span[32];
 
 	rg_buf_add_str(out, box->name);
@@ -766,7 +771,7 @@ static void print_state(const struct rg_causes *causes, const struct rg_agent_ma
 		rg_buf_add_text(out, " never looked at its mail");
 	} else if (box->looked_ms) {
 		rg_clock_print_span(
-			causes->now_ms > box->looked_ms ? causes->now_ms - box->looked_ms : 0,
+			concerns->now_ms > box->looked_ms ? concerns->now_ms - box->looked_ms : 0,
 			span);
 		rg_buf_printf(out,
 			      box->oldest_ms > box->looked_ms ? " has not looked for %s"
@@ -790,7 +795,7 @@ static void print_part(const struct rg_agent_mail *box, enum rg_part part, struc
 			      count == 1 ? parts[part].one : parts[part].many);
 }
 
-struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box,
+struct roger_str rg_agent_mail_words(struct rg_concerns *concerns, const struct rg_agent_mail *box,
 				     size_t most)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf part = { .maximum = 4096 };
@@ -800,7 +805,7 @@ struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_a
 
 	while (last && (!box->parts[last - 1] || !parts[last - 1].one))
 		last--;
-	print_state(causes, box, &out);
+	print_state(concerns, box, &out);
 	for (i = 0; i < last; i++) {
 		if (!box->parts[i] || !parts[i].one)
 			continue;
@@ -815,7 +820,7 @@ struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_a
 		rg_buf_add_str(&out, rg_buf_str(&part));
 	}
 	out.failed |= part.failed;
-	return rg_arena_take(causes->arena, &out);
+	return rg_arena_take(concerns->arena, &out);
 }
 
 static bool has_only(const struct rg_agent_mail *box, enum rg_part part)
@@ -829,9 +834,9 @@ static bool has_only(const struct rg_agent_mail *box, enum rg_part part)
 }
 
 /* The command returns at once, and takes no mail from anybody. */
-struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_agent_mail *box)
+struct roger_str rg_agent_mail_next(struct rg_concerns *concerns, const struct rg_agent_mail *box)
 {
-	const struct rg_config *config = causes->roger->workspace->config;
+	const struct rg_config *config = concerns->roger->workspace->config;
 	const struct roger_str name = box->name;
 
 	if (box->way_out.length)
@@ -840,39 +845,39 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 		return RG_STR("roger inbox --as " RG_PERSON);
 	/* A group has no mailbox: another program wrote the message. */
 	if (rg_config_reserves(config, name) && box->parts[RG_PART_UNREAD])
-		return rg_causes_command(causes, "archive --unread --to", name, "");
+		return rg_concerns_command(concerns, "archive --unread --to", name, "");
 	/* No mail waits, so show the send logs, which have what was not stored. */
 	if (!box->parts[RG_PART_UNREAD] && box->parts[RG_PART_BREAKER])
-		return rg_causes_command(causes, "log sends --to", name, " --newest");
+		return rg_concerns_command(concerns, "log sends --to", name, " --newest");
 	if (!box->parts[RG_PART_UNREAD] && box->parts[RG_PART_REFUSED])
-		return rg_causes_command(causes, "log sends --to", name,
-					 " --outcome error --newest");
+		return rg_concerns_command(concerns, "log sends --to", name,
+					   " --outcome error --newest");
 	if (has_only(box, RG_PART_SESSIONS))
-		return rg_causes_command(causes, "timeline --agent", name, "");
+		return rg_concerns_command(concerns, "timeline --agent", name, "");
 	/* A name with a worktree in it has no agent any more when that worktree is gone. */
 	if (box->parts[RG_PART_RETIRED] || (box->seat && memchr(name.data, '@', name.length)))
-		return rg_causes_command(causes, "agents retire", name, " --to NAME");
+		return rg_concerns_command(concerns, "agents retire", name, " --to NAME");
 	if (box->parts[RG_PART_WAKES])
-		return rg_causes_command(causes, "wake --test", name, "");
+		return rg_concerns_command(concerns, "wake --test", name, "");
 	if (box->parts[RG_PART_FULL] == 1)
-		return rg_arena_text(causes->arena, "roger list --unread --issue %.*s --to %.*s",
-				     RG_STR_ARGS(rg_causes_quote(causes, box->issue)),
-				     RG_STR_ARGS(rg_causes_quote(causes, name)));
+		return rg_arena_text(concerns->arena, "roger list --unread --issue %.*s --to %.*s",
+				     RG_STR_ARGS(rg_concerns_quote(concerns, box->issue)),
+				     RG_STR_ARGS(rg_concerns_quote(concerns, name)));
 	if (rg_config_is_file_only(config, name) &&
 	    box->parts[RG_PART_HANDED] < box->parts[RG_PART_UNREAD])
 		return RG_STR("roger bridge --once");
-	return rg_causes_command(causes, "list --unread --to", name, "");
+	return rg_concerns_command(concerns, "list --unread --to", name, "");
 }
 
 /* -------------------------------------------------------------- concerns -- */
 
-static enum roger_urgency urgency_of(const struct rg_causes *causes,
+static enum roger_urgency urgency_of(const struct rg_concerns *concerns,
 				     const struct rg_agent_mail *box)
 {
 	enum roger_urgency urgency = ROGER_NOTICE;
 	size_t i;
 
-	if ((box->oldest_ms && causes->now_ms - box->oldest_ms > forgotten_ms) ||
+	if ((box->oldest_ms && concerns->now_ms - box->oldest_ms > forgotten_ms) ||
 	    rg_config_is_person(box->name))
 		urgency = ROGER_SOON;
 	for (i = 0; i < RG_PARTS; i++)
@@ -881,7 +886,8 @@ static enum roger_urgency urgency_of(const struct rg_causes *causes,
 	return urgency;
 }
 
-static struct roger_figure_list list_parts(struct rg_causes *causes, const int64_t counts[RG_PARTS])
+static struct roger_figure_list list_parts(struct rg_concerns *concerns,
+					   const int64_t counts[RG_PARTS])
 {
 	struct roger_figure_list list = { 0 };
 	size_t i;
@@ -890,29 +896,30 @@ static struct roger_figure_list list_parts(struct rg_causes *causes, const int64
 		const struct roger_figure figure = { rg_str(parts[i].kind), counts[i] };
 
 		if (counts[i])
-			(void)!rg_arena_append(causes->arena, &list.items, &list.count, &figure,
+			(void)!rg_arena_append(concerns->arena, &list.items, &list.count, &figure,
 					       sizeof figure);
 	}
 	return list;
 }
 
-static void say_box(struct rg_causes *causes, const struct rg_agent_mail *box)
+static void say_box(struct rg_concerns *concerns, const struct rg_agent_mail *box)
 {
 	struct roger_concern concern = { .subject = box->name,
 					 .count = box->parts[RG_PART_UNREAD],
 					 .since_ms = box->since_ms,
-					 .next = rg_agent_mail_next(causes, box),
-					 .parts = list_parts(causes, box->parts) };
-	const struct roger_str words = rg_agent_mail_words(causes, box, WORDS_BYTES);
+					 .next = rg_agent_mail_next(concerns, box),
+					 .parts = list_parts(concerns, box->parts) };
+	const struct roger_str words = rg_agent_mail_words(concerns, box, WORDS_BYTES);
 	size_t i;
 
 	for (i = 0; i < RG_PARTS && !concern.count; i++)
 		concern.count = box->parts[i];
-	rg_causes_add(causes, urgency_of(causes, box), "mail", concern, "%.*s", RG_STR_ARGS(words));
+	rg_concerns_add(concerns, urgency_of(concerns, box), "mail", concern, "%.*s",
+			RG_STR_ARGS(words));
 }
 
 /* Add one concern for all probable slips of names. */
-static void say_slips(struct rg_causes *causes)
+static void say_slips(struct rg_concerns *concerns)
 {
 	struct rg_buf names = { .maximum = 4096 };
 	struct roger_str told;
@@ -920,8 +927,8 @@ static void say_slips(struct rg_causes *causes)
 	struct roger_concern concern = { 0 };
 	int64_t all[RG_PARTS] = { 0 };
 	size_t i, k;
-	for (i = 0; i < causes->boxes.count; i++) {
-		box = &causes->boxes.items[i];
+	for (i = 0; i < concerns->boxes.count; i++) {
+		box = &concerns->boxes.items[i];
 		if (!box->near.length)
 			continue;
 		first = first ? first : box;
@@ -933,18 +940,18 @@ static void say_slips(struct rg_causes *causes)
 			rg_buf_printf(&names, "%s%.*s (%.*s)", names.length ? ", " : "",
 				      RG_STR_ARGS(box->name), RG_STR_ARGS(box->near));
 	}
-	told = rg_arena_take(causes->arena, &names);
+	told = rg_arena_take(concerns->arena, &names);
 	if (!first)
 		return;
 	concern.subject = first->name;
-	concern.next = rg_arena_text(causes->arena, "roger agents retire %.*s --to %.*s",
-				     RG_STR_ARGS(rg_causes_quote(causes, first->name)),
-				     RG_STR_ARGS(rg_causes_quote(causes, first->near)));
-	concern.parts = list_parts(causes, all);
-	rg_causes_add(causes, ROGER_SOON, "slips", concern, "%lld name%s like %s: %.*s%s",
-		      (long long)concern.count, concern.count == 1 ? " looks" : "s look",
-		      concern.count == 1 ? "a slip" : "slips", RG_STR_ARGS(told),
-		      concern.count > SLIPS_MAX ? ", ..." : "");
+	concern.next = rg_arena_text(concerns->arena, "roger agents retire %.*s --to %.*s",
+				     RG_STR_ARGS(rg_concerns_quote(concerns, first->name)),
+				     RG_STR_ARGS(rg_concerns_quote(concerns, first->near)));
+	concern.parts = list_parts(concerns, all);
+	rg_concerns_add(concerns, ROGER_SOON, "slips", concern, "%lld name%s like %s: %.*s%s",
+			(long long)concern.count, concern.count == 1 ? " looks" : "s look",
+			concern.count == 1 ? "a slip" : "slips", RG_STR_ARGS(told),
+			concern.count > SLIPS_MAX ? ", ..." : "");
 }
 
 static int compare_boxes(const void *a, const void *b)
@@ -956,15 +963,15 @@ static int compare_boxes(const void *a, const void *b)
 		       : strcmp(x->name.data, y->name.data);
 }
 
-void rg_causes_say_mail(struct rg_causes *causes)
+void rg_concerns_say_mail(struct rg_concerns *concerns)
 {
 	size_t i;
 
-	if (causes->boxes.count)
-		qsort(causes->boxes.items, causes->boxes.count, sizeof *causes->boxes.items,
+	if (concerns->boxes.count)
+		qsort(concerns->boxes.items, concerns->boxes.count, sizeof *concerns->boxes.items,
 		      compare_boxes);
-	say_slips(causes);
-	for (i = 0; i < causes->boxes.count; i++)
-		if (!causes->boxes.items[i].near.length)
-			say_box(causes, &causes->boxes.items[i]);
+	say_slips(concerns);
+	for (i = 0; i < concerns->boxes.count; i++)
+		if (!concerns->boxes.items[i].near.length)
+			say_box(concerns, &concerns->boxes.items[i]);
 }

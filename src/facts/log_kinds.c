@@ -1,4 +1,4 @@
-#include "facts/kinds.h"
+#include "facts/log_kinds.h"
 
 #include "facts/activity.h"
 #include "facts/message.h"
@@ -54,7 +54,7 @@ static void derive_step(const union rg_log_record *record, struct rg_arena *aren
 		rg_note_step(rg_json_root(json), record->activity.status != ROGER_SUCCESS));
 }
 
-const struct rg_kind rg_kinds[RG_LOGS] = {
+const struct rg_log_kind rg_log_kinds[RG_LOGS] = {
 	[RG_LOG_MESSAGES] = { .folder = "",
 			      .file = "messages.jsonl",
 			      .record = &rg_message_record,
@@ -156,7 +156,7 @@ typedef int decoder(const struct roger_record *type, const struct rg_value *obje
 static int read_line(enum rg_log log, decoder *decode, struct roger_str line,
 		     struct rg_arena *arena, void *ret_record, struct roger_err *err)
 {
-	const struct rg_kind *kind = &rg_kinds[log];
+	const struct rg_log_kind *kind = &rg_log_kinds[log];
 	const struct rg_json *json;
 	int r;
 
@@ -167,22 +167,22 @@ static int read_line(enum rg_log log, decoder *decode, struct roger_str line,
 	return r == ROGER_OK && kind->check ? kind->check(ret_record, err) : r;
 }
 
-bool rg_kind_has(enum rg_log log, struct roger_str file)
+bool rg_log_kind_has(enum rg_log log, struct roger_str file)
 {
-	const char *const folder = rg_kinds[log].folder;
+	const char *const folder = rg_log_kinds[log].folder;
 
 	return *folder ? file.length > strlen(folder) && rg_str_begins(file, folder)
 		       : !memchr(file.data, '/', file.length) || log == RG_LOG_MESSAGES;
 }
 
-int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena, void *ret_record,
-		 struct roger_err *err)
+int rg_log_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
+		     void *ret_record, struct roger_err *err)
 {
 	return read_line(log, rg_record_decode, line, arena, ret_record, err);
 }
 
-int rg_kind_take(enum rg_log log, struct roger_str line, struct rg_arena *arena, void *ret_record,
-		 struct roger_err *err)
+int rg_log_kind_read_words(enum rg_log log, struct roger_str line, struct rg_arena *arena,
+			   void *ret_record, struct roger_err *err)
 {
 	return read_line(log, rg_words_decode, line, arena, ret_record, err);
 }
@@ -201,10 +201,10 @@ static const void *find_value(const struct roger_record *type, const char *name,
 	return rg_field_at(field, record);
 }
 
-void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
-		     struct rg_columns *ret_columns)
+void rg_log_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
+			 struct rg_columns *ret_columns)
 {
-	const struct rg_kind *kind = &rg_kinds[log];
+	const struct rg_log_kind *kind = &rg_log_kinds[log];
 	const char *const *names;
 	const void *at;
 	size_t i;
@@ -224,15 +224,15 @@ void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct 
 		kind->derive(record, arena, ret_columns);
 }
 
-bool rg_kinds_use(struct roger_str name)
+bool rg_log_kinds_use(struct roger_str name)
 {
 	size_t i, length;
 
 	for (i = 0; i < RG_LOGS; i++) {
-		length = strlen(rg_kinds[i].folder);
+		length = strlen(rg_log_kinds[i].folder);
 		if (length ? rg_str_equal(name,
-					  (struct roger_str){ rg_kinds[i].folder, length - 1 })
-			   : i != RG_LOG_MESSAGES && rg_str_is(name, rg_kinds[i].file))
+					  (struct roger_str){ rg_log_kinds[i].folder, length - 1 })
+			   : i != RG_LOG_MESSAGES && rg_str_is(name, rg_log_kinds[i].file))
 			return true;
 	}
 	return false;

@@ -1,4 +1,5 @@
-/* init, session, config. */
+/* init, cleanup, agents, session: small commands, and those whose verb says all (retire, rebuild,
+ * purge, stats, config). */
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -44,7 +45,7 @@ static int run_init(struct cli_run *run, struct roger_err *err)
 
 CLI_COMMAND(init, "init", .prepare = cli_take_folder, .run = run_init, .print = print_init);
 
-/* ------------------------------------------- session; verbs with a word -- */
+/* ------------------------------------------------------ small commands -- */
 
 static void print_session(const struct cli_run *run)
 {

@@ -1,12 +1,12 @@
 /*
- * causes - what needs attention now, grouped by cause and by whom it is about.
+ * concerns - what needs attention now, grouped by cause and by whom it is about.
  *
  * All mail that waits for one agent is one concern, however much it is and whatever
  * is wrong with it.  Runs of one name and owner that ended alike are one concern, too.
  * status, report, why, `top` and the page all show these concerns.
  */
-#ifndef RG_CAUSES_H
-#define RG_CAUSES_H
+#ifndef RG_CONCERNS_H
+#define RG_CONCERNS_H
 
 #include "host/seat.h"
 #include "ops/mail/agents.h"
@@ -48,7 +48,7 @@ struct rg_agent_mail {
 	const struct roger_retired *retired;
 };
 
-struct rg_causes {
+struct rg_concerns {
 	struct rg_reading reading;
 	struct roger *roger; /* of reading, like arena */
 	struct rg_arena *arena;
@@ -63,52 +63,55 @@ struct rg_causes {
 		struct rg_agent_mail *items;
 		size_t count;
 	} boxes;
-	struct roger_concern_list concerns;
+	struct roger_concern_list found;
 };
 
-/* Find all concerns, into the reply, whose memory must be set; the result is in causes->reading. */
-void rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_status_reply *reply,
-		    struct roger_err *err);
+/* Find all concerns, into the reply, whose memory must be set; the result is in concerns->reading.
+ */
+void rg_concerns_find(struct rg_concerns *concerns, struct roger *roger,
+		      struct roger_status_reply *reply, struct roger_err *err);
 
 /* Return the mail of an agent, or NULL if it has none that matters. */
-struct rg_agent_mail *rg_causes_box(const struct rg_causes *causes, struct roger_str name);
+struct rg_agent_mail *rg_concerns_box(const struct rg_concerns *concerns, struct roger_str name);
 
-/* Find the mail of an agent, too, whose mailbox status only counted since others are fuller. */
-const struct rg_agent_mail *rg_causes_find_box(struct rg_causes *causes, struct roger_str name);
+/* Like rg_concerns_box(), but also find the mail of an agent whose mailbox status only counted,
+ * because others are fuller. */
+const struct rg_agent_mail *rg_concerns_find_box(struct rg_concerns *concerns,
+						 struct roger_str name);
 
 /* Describe a run in a sentence.  *ret_next: the command that ends its concern, or "". */
-void rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_str *ret_words,
-		   struct roger_str *ret_next);
+void rg_concerns_run(struct rg_concerns *concerns, struct roger_str run,
+		     struct roger_str *ret_words, struct roger_str *ret_next);
 
-/* ----------------------------------------- between causes.c and causes_mail.c -- */
+/* ----------------------------------------- between concerns.c and concerns_mail.c -- */
 
 /* Add a concern with its words. */
 RG_PRINTF(5, 6)
-void rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const char *kind,
-		   struct roger_concern concern, const char *format, ...);
+void rg_concerns_add(struct rg_concerns *concerns, enum roger_urgency urgency, const char *kind,
+		     struct roger_concern concern, const char *format, ...);
 /* Quote a word of a command for a shell, since names may come from others. */
-struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word);
+struct roger_str rg_concerns_quote(struct rg_concerns *concerns, struct roger_str word);
 /* Print the command "roger COMMAND WORD" and more, with the word quoted for a shell. */
-struct roger_str rg_causes_command(struct rg_causes *causes, const char *command,
-				   struct roger_str word, const char *more);
+struct roger_str rg_concerns_command(struct rg_concerns *concerns, const char *command,
+				     struct roger_str word, const char *more);
 /* Print what settles a dead letter whose message is in no mailbox any more, or which only a
  * redelivery lets the agent receive; of any other, "". */
-struct roger_str rg_causes_letter_way_out(struct rg_causes *causes,
-					  const struct roger_dead_letter *letter);
+struct roger_str rg_concerns_letter_way_out(struct rg_concerns *concerns,
+					    const struct roger_dead_letter *letter);
 
 /* Add count to a part of an agent's mail, and return it.  since_ms: when the oldest of them began;
  * 0: unknown. */
-struct rg_agent_mail *rg_causes_mail(struct rg_causes *causes, struct roger_str name,
-				     enum rg_part part, int64_t count, int64_t since_ms);
+struct rg_agent_mail *rg_concerns_mail(struct rg_concerns *concerns, struct roger_str name,
+				       enum rg_part part, int64_t count, int64_t since_ms);
 
-/* causes_mail.c: fill the boxes from what is open, and make a concern of each. */
-void rg_causes_look_at_mail(struct rg_causes *causes);
-void rg_causes_say_mail(struct rg_causes *causes);
+/* concerns_mail.c: fill the boxes from what is open, and make a concern of each. */
+void rg_concerns_look_at_mail(struct rg_concerns *concerns);
+void rg_concerns_say_mail(struct rg_concerns *concerns);
 
 /* Describe the open mail in a sentence, without the parts beyond so many bytes, and return the
  * command that helps. */
-struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box,
+struct roger_str rg_agent_mail_words(struct rg_concerns *concerns, const struct rg_agent_mail *box,
 				     size_t most);
-struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_agent_mail *box);
+struct roger_str rg_agent_mail_next(struct rg_concerns *concerns, const struct rg_agent_mail *box);
 
 #endif
