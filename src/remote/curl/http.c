@@ -99,6 +99,7 @@ CURL *remote_curl_new(const struct remote *remote)
 	return curl;
 }
 
+RG_PRINTF(2, 3)
 static bool add_header(struct curl_slist **headers, const char *format, ...)
 {
 	struct curl_slist *longer;
