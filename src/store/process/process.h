@@ -113,6 +113,7 @@ struct rg_common {
 	uint64_t other, before;
 	uint64_t numbers;
 	struct rg_table documents; /* answers, too: from the time of an earlier leader */
+	uint64_t key;		   /* random, for their hashes: nobody can make two names alike */
 	uint64_t groups;
 	struct rg_table agents; /* by hash of the name */
 	struct rg_table counts;

@@ -1205,7 +1205,7 @@ static enum rg_document kept_as(enum rg_document which, struct roger_str name,
 struct rg_kept_document *rg_common_document(struct rg_common *common, enum rg_document which,
 					    const char *name, bool make)
 {
-	const uint64_t hash = rg_hash((uint64_t)which + 1, name, strlen(name));
+	const uint64_t hash = rg_hash(common->key + which, name, strlen(name));
 	struct rg_kept_document *document;
 	bool fresh = false;
 
@@ -1484,8 +1484,10 @@ static struct rg_common *make_common(const char *name, const struct rg_keeping *
 	static unsigned count;
 	pthread_mutexattr_t again;
 
-	if (!common)
+	if (!common || rg_random(&common->key, sizeof common->key, NULL) < 0) {
+		free(common);
 		return NULL;
+	}
 	snprintf(common->name, sizeof common->name, "%s", name);
 	snprintf(common->era, sizeof common->era, "memory-%u", ++count);
 	common->keeping = keeping;
