@@ -330,7 +330,7 @@ WAKE = "wake: {after: 0s, agents: {bob: ['sh', '-c', 'exit 7']}}\n"
 ONE = "retries: {max_attempts: 1}\n"
 # What is planted; how it is named, and of whom; a word of its sentence; its configuration; who reads afterwards ("-": only time helps).
 TROUBLES = {
-    "a text that nobody takes in": (waiting_text, ("triggers", "bob.txt"), "1 text waits", "", "bob"),
+    "a text that nobody takes in": (waiting_text, ("triggers", "bob.txt"), "1 text has waited", "", "bob"),
     "nobody wakes": (lambda p: None, ("chores", "wake"), "nobody wakes agents", WAKE, ""),
     "nobody wakes since the clock went back": (waker_to_come, ("chores", "wake"), "nobody wakes agents", WAKE, ""),
     "wakes that fail": (failing_wakes, ("failed_wakes", "bob"), r"its wake command fails \(.*7", WAKE, "bob"),
