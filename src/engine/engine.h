@@ -455,7 +455,7 @@ RG_CHECKED int rg_engine_state_text(struct rg_engine *engine, struct rg_arena *a
 RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
 				  struct rg_seal_key *ret_key, struct roger_err *err);
 
-/* A warning about what does not work although calls succeed; its message is "": there is none. */
+/* A warning about what does not work although calls succeed; with an empty message: no warning. */
 const struct roger_err *rg_engine_trouble(struct rg_engine *engine);
 /* Forget a warning that was asked for: what still does not work is met again. */
 void rg_engine_forget_trouble(struct rg_engine *engine);

@@ -25,7 +25,7 @@ bool rg_damage_closes(const struct roger_damage *damage);
 /* Describe the damage for people, without its place. */
 const char *rg_damage_words(const struct roger_damage *damage);
 
-/* What stands before a number of places where so many are recorded: beyond a limit none is. */
+/* The words before a number of damaged places: "at least " once as many as can be are recorded. */
 const char *rg_damages_unsure(size_t recorded);
 
 #endif

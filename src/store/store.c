@@ -85,8 +85,8 @@ int rg_store_fail_moved(const struct rg_store *store, struct roger_err *err)
 			       ? "the workspace was moved to '%s'; if the move was cut short, the "
 				 "same `roger move` goes on"
 			       : "the workspace is being moved here from '%s'; if that was cut "
-				 "short, the same `roger move`, there, goes on; if it went on to "
-				 "another place, that has all of this: remove it here",
+				 "short, the same `roger move`, from there, finishes it; if the "
+				 "workspace was moved to another place since, remove it here",
 		       store->place);
 }
 

@@ -139,7 +139,7 @@ mkdir away half && roger init -q away && roger init -q half
 roger send bob hi --as ann --new -q --workspace away 2>/dev/null
 printf 'incoming %s\n' "$here/away" >half/.roger/move
 exits 78 "a half-made target is no workspace" roger list --workspace half
-like "the error says what goes on, and when to remove it" "$err" "here from '$here/away'; .*the same .roger move., there, goes on; if it went on to another place, that has all of this: remove it here"
+like "the error says what finishes it, and when to remove it" "$err" "here from '$here/away'; .*the same .roger move., from there, finishes it; if the workspace was moved to another place since, remove it here"
 exits 0 "the move goes on to another place" roger move --from away gone
 exits 78 "from where the first target is refused" roger move --from gone half
 rm -r half/.roger
