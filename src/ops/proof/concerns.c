@@ -525,8 +525,7 @@ static void look_at_clock(struct rg_concerns *concerns)
 	concern.subject = found.items[0].id;
 	concern.next = rg_concerns_command(concerns, "trace", concern.subject, "");
 	rg_concerns_add(concerns, ROGER_SOON, "clock", concern,
-			"the clock went back, or %.*s's is %s ahead: times are wrong until it has "
-			"caught up",
+			"the clock went back, or %.*s's is %s ahead: times are wrong until then",
 			RG_STR_ARGS(found.items[0].from), span);
 }
 
