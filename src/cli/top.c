@@ -19,7 +19,6 @@
 enum {
 	MAIL_MAX = 40,	  /* agents whose oldest mail is asked for */
 	UNREAD_MAX = 20,  /* unread messages that are asked for of each */
-	HELD_MAX = 1000,  /* messages under a lease */
 	NEWEST_MAX = 300, /* messages */
 	WAIT_MS = 250,	  /* for a key; other programs wake nobody who waits for keys */
 	AGAIN_MS = 5000,  /* time alone brings something, too */
@@ -167,8 +166,6 @@ static void add_claims(struct top *top)
 	struct roger_err err;
 	size_t i;
 
-	if (held.ids.count > HELD_MAX)
-		held.ids.count = HELD_MAX;
 	if (held.ids.count)
 		tell_notice(top, roger_show(top->run->roger, &held, &top->held, &err) < 0,
 			    err.message);

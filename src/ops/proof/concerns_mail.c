@@ -359,8 +359,9 @@ static void judge_lease(struct rg_concerns *concerns, const struct roger_message
 	if (held &&
 	    (!rg_str_equal(message->claimed_by, message->to) || rg_str_equal(owner, message->to))) {
 		rg_concerns_mail(concerns, owner, RG_PART_HELD, 1, message->created_at_ms);
-		rg_arena_note(concerns->arena, &concerns->reply->claims, "%.*s",
-			      RG_STR_ARGS(message->id));
+		if (concerns->reply->claims.count < RG_PAGE_MAX)
+			rg_arena_note(concerns->arena, &concerns->reply->claims, "%.*s",
+				      RG_STR_ARGS(message->id));
 	}
 	if (expired)
 		rg_concerns_mail(concerns, owner, RG_PART_LEASE, expired, message->created_at_ms);
