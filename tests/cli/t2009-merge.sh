@@ -43,13 +43,13 @@ like "and the error says how to trust it" "$err" "in '$here/one' is not trusted,
 is "nothing is done" "$(in_main list --count)" "$before"
 trusted one/.roger
 
-# Neither way goes on while a roger run is at work: it would not find its run in the new place.
+# Neither is done while a roger run is at work: that would not find its run in the new place.
 (cd one && exec "$ROGER" run --as ann --run busy --within 1h --workspace "$here/one/.roger" -q -- sh -c 'until [ -e end ]; do sleep 0.02; done') 2>/dev/null &
 busy=$!
 until in_one runs busy -q >/dev/null; do sleep 0.02; done
 for target in main elsewhere; do
 	exits 75 "a run that is at work holds up a move into $target" roger move --from one/.roger $target
-	like "which one, and what to do, is told" "$err" "run 'busy' is at work, .*process $busy, .*: move once it has ended, or stop that"
+	like "the error names it, and says what to do" "$err" "run 'busy' is at work, .*process $busy, .*: move once it has ended, or stop that"
 done
 is "nothing was taken in" "$(in_main list --count) $(grep -c . elsewhere/.roger/messages.jsonl)" "$before 0"
 touch one/end
@@ -140,7 +140,7 @@ roger send bob hi --as ann --new -q --workspace away 2>/dev/null
 printf 'incoming %s\n' "$here/away" >half/.roger/move
 exits 78 "a half-made target is no workspace" roger list --workspace half
 like "the error says what finishes it, and when to remove it" "$err" "here from '$here/away'; .*the same .roger move., from there, finishes it; if the workspace was moved to another place since, remove it here"
-exits 0 "the move goes on to another place" roger move --from away gone
+exits 0 "the move to another place is finished" roger move --from away gone
 exits 78 "from where the first target is refused" roger move --from gone half
 rm -r half/.roger
 exits 0 "until it is removed" roger move --from gone half

@@ -151,7 +151,7 @@ bridge -q 2>/dev/null
 roger send --as LEAD --new ghost 'it never looks' -q
 printf '(wa #2): to all\n' >"$boxes/all.txt"
 run bridge
-like "who gets nothing of it is told" "$err" '^note: skipped: .*ghost [(]never looked at its mail here[)]'
+like "the answer names who gets nothing of it" "$err" '^note: skipped: .*ghost [(]never looked at its mail here[)]'
 is "a group, without the sender" "$(mail_of wb)" '[[1, "to the night shift"], [1, "to workers"], [2, "to all"]]'
 is "the sender gets nothing of its own" "$(mail_of wa)" '[]'
 is "all: everybody who was ever here but the sender, with one number" \

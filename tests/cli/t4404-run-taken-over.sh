@@ -74,7 +74,7 @@ wait $pid
 is "without a result the exit status says so" "$? $(status_of mute)" "1 blocked"
 is "and its owner is told" "$(told mute)" 1
 notes=$(member notes mute)
-exits 1 "whoever asks again" roger run --run mute --as lead -q -- true
+exits 1 "a second call" roger run --run mute --as lead -q -- true
 exits 1 "and again" roger run --run mute --as lead -q -- true
 is "adds one note: that the child is gone, too" "$(($(member notes mute | grep -o taken | wc -l) - $(echo "$notes" | grep -o taken | wc -l))) $(member notes mute | grep -o 'child ended' | wc -l)" "1 1"
 

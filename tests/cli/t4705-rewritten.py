@@ -367,7 +367,7 @@ first = journal()[0]
 for number in range(1100):
     append(dict(first, content=f"pay {number}000 euro"), False)
 roger("verify")
-equal("status says that there are at least so many", ", and at least 1099 more places" in roger("status").stdout, True)
+equal("status says that there are at least that many", ", and at least 1099 more places" in roger("status").stdout, True)
 equal("so does the note beside an answer", " (and at least 1099 more); " in roger("count").stderr, True)
 end()
 
