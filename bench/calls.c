@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 		"\"inbox\",\"arguments\":{\"limit\":10}}}\n";
 	static const char send_line[] =
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
-		"\"send\",\"arguments\":{\"to\":[\"agent-2\"],\"text\":\"the schema is in "
+		"\"send\",\"arguments\":{\"to\":[\"agent-2\"],\"content\":\"the schema is in "
 		"docs/schema.md, have a look\"}}}\n";
 	static const char ping_line[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
 	uint32_t *spans[5];
