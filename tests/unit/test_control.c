@@ -50,17 +50,22 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct rg_control *open_control(const struct fixture *fixture)
+static struct rg_control *open_named(const struct fixture *fixture, const char *name)
 {
 	struct rg_control *control = NULL;
 	struct roger_err err;
 
-	if (rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, NULL,
+	if (rg_control_open(fixture->folder.open, name, fixture->journal, NULL, NULL, NULL,
 			    &control, &err) < 0)
 		fail_msg("%s", err.message);
 	/* As under the append lock. */
 	rg_control_hold(control, true);
 	return control;
+}
+
+static struct rg_control *open_control(const struct fixture *fixture)
+{
+	return open_named(fixture, NAME);
 }
 
 /* Leave a mark, so that it can be told whether the file was made anew. */
@@ -823,6 +828,7 @@ static void offsets_are_believed_within_bounds(void **state)
 static void only_the_map_of_an_address_is_mended(void **state)
 {
 	static const int orders[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 0, 2 }, { 1, 2, 0 } };
+	static const char *const names[] = { NAME, "second.control", "third.control" };
 	struct fixture *fixture = *state;
 	size_t size, round;
 	struct rg_control *controls[3], *control;
@@ -833,7 +839,7 @@ static void only_the_map_of_an_address_is_mended(void **state)
 	size = folder_size(&fixture->folder, NAME);
 	for (round = 0; round < 4; round++) {
 		for (i = 0; i < 3; i++)
-			controls[i] = open_control(fixture);
+			controls[i] = open_named(fixture, names[i]);
 		for (i = 0; i < 3; i++) {
 			control = controls[orders[round][i]];
 			start = (char *)rg_control_page(control);
@@ -855,6 +861,32 @@ static void only_the_map_of_an_address_is_mended(void **state)
 	assert_true(rg_control_sound(control));
 	rg_control_close(control);
 	assert_null(rg_control_close(NULL));
+}
+
+static void handles_of_one_file_share_its_map(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_control *one = open_control(fixture), *two = open_control(fixture), *later;
+	struct rg_control_page *page = rg_control_page(one);
+
+	assert_ptr_equal(page, rg_control_page(two));
+	rg_control_close(one);
+	/* The other one still has it. */
+	assert_true(rg_control_sound(two));
+	one = open_control(fixture);
+	assert_ptr_equal(page, rg_control_page(one));
+	/* The map is lost to both; who opens the file later gets another. */
+	assert_true(rg_control_mend(page));
+	assert_false(rg_control_sound(one));
+	assert_false(rg_control_sound(two));
+	later = open_control(fixture);
+	assert_ptr_not_equal(page, rg_control_page(later));
+	assert_true(rg_control_sound(later));
+	rg_control_close(one);
+	rg_control_close(two);
+	assert_true(rg_control_sound(later));
+	rg_control_close(later);
+	assert_false(rg_control_mend(page));
 }
 
 /* --------------------------------------------------------------- tally -- */
@@ -2113,6 +2145,7 @@ int main(void)
 		TEST(a_new_tail_leaves_the_old_one_whole),
 		TEST(offsets_are_believed_within_bounds),
 		TEST(only_the_map_of_an_address_is_mended),
+		TEST(handles_of_one_file_share_its_map),
 		TEST(tables_are_used_to_the_last_place),
 		TEST(room_is_told_to_the_last_place),
 		TEST(growing_makes_room_and_no_more),

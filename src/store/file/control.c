@@ -34,13 +34,22 @@ struct hashed_name {
 	uint64_t hash;
 };
 
-struct rg_control {
-	int folder;
-	char name[256];
+/* A file as it is mapped in this process, once for all handles that use it. */
+struct map {
 	struct rg_control_page *page;
 	size_t size;
 	uint64_t device;
 	uint64_t inode;
+	int users;
+	atomic_bool lost; /* the map is only memory: rg_control_mend() */
+	struct map *next;
+};
+
+struct rg_control {
+	int folder;
+	char name[256];
+	struct map *map;
+	struct rg_control_page *page;	/* of the map */
 	unsigned char head[HEAD_BYTES]; /* as it was when the file was found valid */
 	uint64_t generation;
 	size_t agent_capacity;
@@ -49,12 +58,10 @@ struct rg_control {
 	struct rg_count_slot *counts;
 	bool held;    /* this handle has append_lock, so nobody else changes a slot or the tail */
 	bool damaged; /* a checksum is wrong */
-	atomic_bool lost; /* the map is only memory: rg_control_mend() */
-	int looks;	  /* retries of one iteration by rg_control_next_agent(), over all slots */
+	int looks;    /* retries of one iteration by rg_control_next_agent(), over all slots */
 	struct hashed_name hashed[HASHED_NAMES];
 	rg_witness_source *source;
-	void *context;		 /* for source */
-	struct rg_control *next; /* in the list of maps */
+	void *context; /* for source */
 };
 
 /* ---------------------------------------------------------------- sums -- */
@@ -252,8 +259,8 @@ enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
 
 /* ---------------------------------------------------------------- maps -- */
 
-/* All maps of this process, for rg_control_mend().  No map is touched while holding this lock. */
-static struct rg_control *maps;
+/* All maps of this process.  No map is touched while holding this lock. */
+static struct map *maps;
 static atomic_flag maps_lock = ATOMIC_FLAG_INIT;
 
 static void lock_maps(void)
@@ -267,60 +274,98 @@ static void unlock_maps(void)
 	atomic_flag_clear_explicit(&maps_lock, memory_order_release);
 }
 
-static void remember_map(struct rg_control *control)
+/* Find the map of a file that another handle has; NULL: there is none. */
+static struct map *share_map(const struct rg_file_facts *file)
 {
-	lock_maps();
-	control->next = maps;
-	maps = control;
-	unlock_maps();
-}
-
-static void forget_map(struct rg_control *control)
-{
-	struct rg_control **at;
+	struct map *map;
 
 	lock_maps();
-	for (at = &maps; *at; at = &(*at)->next) {
-		if (*at == control) {
-			*at = control->next;
+	for (map = maps; map; map = map->next)
+		if (map->inode == file->inode && map->device == file->device &&
+		    map->size == (size_t)file->size && !atomic_load(&map->lost))
 			break;
-		}
-	}
+	if (map)
+		map->users++;
 	unlock_maps();
+	return map;
 }
 
-static bool is_in(const struct rg_control *control, const void *address)
+/* Map a file.  It is in the list before it is first touched. */
+static int make_map(int fd, const struct rg_file_facts *file, const char *name,
+		    struct map **ret_map, struct roger_err *err)
 {
-	uintptr_t at = (uintptr_t)address, start = (uintptr_t)control->page;
+	struct map *map = malloc(sizeof *map);
+	void *page;
+	int r = map ? rg_file_map(fd, (size_t)file->size, name, &page, err) : rg_fail_memory(err);
 
-	return at >= start && at - start < control->size;
+	if (r < 0) {
+		free(map);
+		return r;
+	}
+	*map = (struct map){ .page = page,
+			     .size = (size_t)file->size,
+			     .device = file->device,
+			     .inode = file->inode,
+			     .users = 1 };
+	lock_maps();
+	map->next = maps;
+	maps = map;
+	unlock_maps();
+	*ret_map = map;
+	return ROGER_OK;
+}
+
+static void drop_map(struct rg_control *control)
+{
+	struct map *map = control->map, **at;
+
+	control->map = NULL;
+	control->page = NULL;
+	if (!map)
+		return;
+	lock_maps();
+	if (--map->users) {
+		unlock_maps();
+		return;
+	}
+	for (at = &maps; *at != map; at = &(*at)->next)
+		continue;
+	*at = map->next;
+	unlock_maps();
+	rg_file_unmap(map->page, map->size);
+	free(map);
+}
+
+static bool is_in(const struct map *map, const void *address)
+{
+	uintptr_t at = (uintptr_t)address, start = (uintptr_t)map->page;
+
+	return at >= start && at - start < map->size;
 }
 
 bool rg_control_mend(const void *address)
 {
-	struct rg_control *control;
-	bool ours = false;
+	struct map *map;
+	bool ours;
 
 	lock_maps();
-	for (control = maps; control && !is_in(control, address); control = control->next)
+	for (map = maps; map && !is_in(map, address); map = map->next)
 		continue;
-	ours = control && rg_file_map_zeros(control->page, control->size);
+	ours = map && rg_file_map_zeros(map->page, map->size);
 	if (ours) {
-		atomic_store(&control->lost, true);
-		atomic_store(&control->page->retired, 1);
+		atomic_store(&map->lost, true);
+		atomic_store(&map->page->retired, 1);
 	}
 	unlock_maps();
 	return ours;
 }
 
-static void use_map(struct rg_control *control, void *map, const struct rg_file_facts *file)
+static void use_map(struct rg_control *control, struct map *map)
 {
-	struct rg_control_page *page = map;
+	struct rg_control_page *page = map->page;
 
+	control->map = map;
 	control->page = page;
-	control->size = (size_t)file->size;
-	control->device = file->device;
-	control->inode = file->inode;
 	copy_head(control->head, page);
 	control->generation = page->generation;
 	control->agent_capacity = page->agent_capacity;
@@ -347,18 +392,10 @@ static int judge_map(struct rg_control *control, int journal_file, bool *ret_hol
 		return r;
 	/* use_map() copied the head: if the file changed since, the handle is unsound. */
 	*ret_holds = known && (uint64_t)journal.size >= tail.appended &&
-		     rg_control_judge(control->page, control->size, &journal, boot_id) ==
+		     rg_control_judge(control->page, control->map->size, &journal, boot_id) ==
 			     RG_CONTROL_HOLDS &&
 		     rg_control_sound(control);
 	return ROGER_OK;
-}
-
-static void drop_map(struct rg_control *control)
-{
-	if (control->page)
-		forget_map(control);
-	rg_file_unmap(control->page, control->size);
-	control->page = NULL;
 }
 
 /* Where pages are copied on write, a full disk raises SIGBUS for a file that is whole.  So a byte
@@ -369,7 +406,7 @@ static int check_space(struct rg_control *control, struct roger_err *err)
 	int r;
 
 	*(volatile char *)control->page->magic = (char)control->head[0];
-	if (!atomic_load(&control->lost))
+	if (!atomic_load(&control->map->lost))
 		return ROGER_OK;
 	r = rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, err);
 	if (r < 0 || file == RG_NO_FILE)
@@ -383,8 +420,8 @@ static int map_valid(struct rg_control *control, int journal_file, bool *ret_map
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_file_facts facts;
-	void *map;
-	int r;
+	struct map *map;
+	int r = ROGER_OK;
 
 	*ret_mapped = false;
 	r = rg_file_open_facts(control->folder, control->name, RG_FILE_CHANGE, &file, &facts, err);
@@ -392,14 +429,12 @@ static int map_valid(struct rg_control *control, int journal_file, bool *ret_map
 		return r;
 	if ((size_t)facts.size < sizeof(struct rg_control_page))
 		return ROGER_OK;
-	r = rg_file_map(file, (size_t)facts.size, control->name, &map, err);
+	map = share_map(&facts);
+	if (!map)
+		r = make_map(file, &facts, control->name, &map, err);
 	if (r < 0)
 		return r;
-	/* Register the map before it is first touched. */
-	control->page = map;
-	control->size = (size_t)facts.size;
-	remember_map(control);
-	use_map(control, map, &facts);
+	use_map(control, map);
 	r = judge_map(control, journal_file, ret_mapped, err);
 	if (r < 0 || !*ret_mapped)
 		drop_map(control);
@@ -846,8 +881,9 @@ int rg_control_look(const struct rg_control *control, bool *ret_in_place, struct
 	struct rg_file_facts facts;
 	int r = rg_file_look(control->folder, control->name, &facts, err);
 
-	*ret_in_place = r == ROGER_OK && facts.kind && facts.device == control->device &&
-			facts.inode == control->inode && (uint64_t)facts.size == control->size;
+	*ret_in_place = r == ROGER_OK && facts.kind && facts.device == control->map->device &&
+			facts.inode == control->map->inode &&
+			(uint64_t)facts.size == control->map->size;
 	/* The name belongs to something else, so the file is not in place. */
 	return r == ROGER_EREFUSED ? ROGER_OK : r;
 }
@@ -856,7 +892,7 @@ bool rg_control_leave_lost(struct rg_control *control)
 {
 	bool in_place;
 
-	if (!control || !atomic_load(&control->lost))
+	if (!control || !atomic_load(&control->map->lost))
 		return false;
 	if (rg_control_look(control, &in_place, NULL) == ROGER_OK && in_place)
 		(void)!rg_file_remove(control->folder, control->name, NULL);
@@ -1505,8 +1541,8 @@ bool rg_control_checkpoint_due(struct rg_control *control)
 	const struct rg_control_page *page = control->page;
 	uint64_t end = atomic_load(&page->checkpoint_end), appended = rg_control_appended(control);
 	/* A large table costs as much to copy, so more must have been written. */
-	uint64_t least =
-		control->size / 4 > checkpoint_least ? control->size / 4 : checkpoint_least;
+	uint64_t least = control->map->size / 4 > checkpoint_least ? control->map->size / 4
+								   : checkpoint_least;
 
 	return appended > end && appended - end >= least &&
 	       (appended - end >= checkpoint_most ||
