@@ -35,6 +35,8 @@ COMMANDS = {
     "roger-hook": ["--as", "taker", "hook", "claude", "prompt"],
     "roger-hook-turn": ["hook", "claude", "prompt"],
     "roger-inbox-far": ["--as", "taker", "inbox", "--limit", "10"],
+    # One issue among the unread messages of many.
+    "roger-inbox-issue": ["--as", "other", "inbox", "--issue", "i9", "--limit", "10"],
     "roger-status": ["status"],
     # It counts no message.
     "roger-stats": ["report", "stats"],
@@ -53,6 +55,7 @@ TURN = '{"session_id":"s-1","transcript_path":"/t","cwd":"/","hook_event_name":"
 BEFORE = {
     "roger-hook-turn": (COMMANDS["roger-hook-turn"], TURN),
     "roger-inbox-far": messages(100),
+    "roger-inbox-issue": messages(1000),
     "roger-stats": messages(1000),
 }
 # A hook looks at all processes above it: here there is one.

@@ -11,8 +11,9 @@
 
 #include <stdlib.h>
 
-/* How many rows of a mailbox are read at once, and kept at most. */
-enum { BOX_ROWS = 128, BOX_ROWS_MAX = 4096 };
+/* How many rows of a mailbox are read at once, and kept at most; with how many unread messages the
+ * tables find those of one issue sooner. */
+enum { BOX_ROWS = 128, BOX_ROWS_MAX = 4096, LARGE_BOX = 512 };
 
 /* ----------------------------------------------------------------- boxes -- */
 
@@ -207,6 +208,8 @@ static int find_in_box(struct answer *answer, bool *ret_over, struct roger_err *
 		r = make_box(answer->index, answer->query->to, &box, err);
 	if (r == ROGER_OK && answer->index->tail.alone)
 		*ret_over = rg_index_tail_has_all(answer->index, box);
+	else if (r == ROGER_OK && answer->query->issue.length && box->loaded < INT64_MAX)
+		*ret_over = box->unread < LARGE_BOX;
 	if (r < 0 || !*ret_over)
 		return r;
 	r = add_from(answer, &box->old, &box->old_read, &i, err);
