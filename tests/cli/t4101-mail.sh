@@ -33,6 +33,7 @@ answer=$(send_id --as implement plan 'an answer' --reply-to "$first" --issue app
 again=$(send_id --as plan implement 'thanks' --reply-to "$answer" --issue app-1)
 exits 0 "reply needs no recipient" roger reply --as implement "$third" the build is --json green
 is "and takes the words as they come" "$(roger list --from implement --newest --limit 1 --jsonl | json '[d["to"], d["issue"], d["reply_to"], d["content"]]')" "[\"test\", \"$(roger show "$third" --jsonl | json 'd["issue"]')\", \"$third\", \"the build is green\"]"
+like "as help says, one to an own message goes to its recipient" "$(roger help reply | head -n 1) $(roger reply --as implement "$answer" more --dry-run --json | json 'd["messages"][0]["to"]')" 'your own goes to its recipient plan$'
 roger archive -q --unread "$(roger list --from implement --newest --limit 1 --jsonl | json 'd["id"]')"
 exits 0 "thread" roger show --thread "$answer" --json
 is "holds all of it, oldest first" "$(printf '%s' "$out" | json '[m["id"] for m in d["messages"]]')" "[\"$first\", \"$answer\", \"$again\"]"
