@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "data/http_head.h"
 #include "http.h"
 
 /* Start a stream after this time: a client that waits for the first byte gives up at some time. */
@@ -144,36 +145,6 @@ void rg_http_send_chunk(struct rg_http_answer *answer, const char *data, size_t 
 	answer->said_ms = rg_clock_ms();
 }
 
-static const char *reason_of(int status)
-{
-	switch (status) {
-	case 200:
-		return "OK";
-	case 202:
-		return "Accepted";
-	case 400:
-		return "Bad Request";
-	case 401:
-		return "Unauthorized";
-	case 403:
-		return "Forbidden";
-	case 404:
-		return "Not Found";
-	case 405:
-		return "Method Not Allowed";
-	case 406:
-		return "Not Acceptable";
-	case 409:
-		return "Conflict";
-	case 413:
-		return "Content Too Large";
-	case 415:
-		return "Unsupported Media Type";
-	default:
-		return "Service Unavailable";
-	}
-}
-
 void rg_http_reply(struct evhttp_request *request, int status, const char *data, size_t length)
 {
 	struct evbuffer *body = length ? evbuffer_new() : NULL;
@@ -182,7 +153,7 @@ void rg_http_reply(struct evhttp_request *request, int status, const char *data,
 		rg_http_set_header(request, "Content-Type", "application/json");
 		evbuffer_add(body, data, length);
 	}
-	evhttp_send_reply(request, status, reason_of(status), body);
+	evhttp_send_reply(request, status, rg_http_reason(status), body);
 	if (body)
 		evbuffer_free(body);
 }

@@ -209,3 +209,40 @@ bool rg_http_accepts(const char *accept, const char *type)
 	}
 	return false;
 }
+
+/* -------------------------------------------------------------- reasons -- */
+
+const char *rg_http_reason(int status)
+{
+	static const struct {
+		int status;
+		const char *reason;
+	} reasons[] = {
+		{ 200, "OK" },
+		{ 202, "Accepted" },
+		{ 204, "No Content" },
+		{ 304, "Not Modified" },
+		{ 400, "Bad Request" },
+		{ 401, "Unauthorized" },
+		{ 403, "Forbidden" },
+		{ 404, "Not Found" },
+		{ 405, "Method Not Allowed" },
+		{ 406, "Not Acceptable" },
+		{ 409, "Conflict" },
+		{ 412, "Precondition Failed" },
+		{ 413, "Content Too Large" },
+		{ 415, "Unsupported Media Type" },
+		{ 422, "Unprocessable Content" },
+		{ 431, "Request Header Fields Too Large" },
+		{ 500, "Internal Server Error" },
+		{ 501, "Not Implemented" },
+		{ 503, "Service Unavailable" },
+		{ 507, "Insufficient Storage" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (reasons[i].status == status)
+			return reasons[i].reason;
+	return status < 400 ? "OK" : "Refused";
+}

@@ -114,8 +114,8 @@ void serve_head_refuse(struct evhttp_request *request, int status)
 	struct evkeyval *header;
 
 	evhttp_remove_header(evhttp_request_get_output_headers(request), "Connection");
-	rg_buf_printf(&text, "HTTP/1.1 %d \r\nConnection: close\r\nContent-Length: %zu\r\n", status,
-		      evbuffer_get_length(body));
+	rg_buf_printf(&text, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Length: %zu\r\n",
+		      status, rg_http_reason(status), evbuffer_get_length(body));
 	TAILQ_FOREACH(header, evhttp_request_get_output_headers(request), next)
 	rg_buf_printf(&text, "%s: %s\r\n", header->key, header->value);
 	rg_buf_add_text(&text, "\r\n");

@@ -50,8 +50,7 @@ void serve_reply(struct evhttp_request *request, int status)
 		serve_set_header(request, "Content-Length", length);
 		evbuffer_drain(body, size);
 	}
-	/* evhttp knows the words of a status. */
-	evhttp_send_reply(request, status, NULL, NULL);
+	evhttp_send_reply(request, status, rg_http_reason(status), NULL);
 }
 
 void serve_send(struct evhttp_request *request, struct serve_answer *answer)

@@ -137,6 +137,9 @@ def in_pieces(parts):
     return re.findall(rb"HTTP/1\.[0-9] ([0-9]{3}) ", converse(server.raw, parts))
 
 
+HEAD = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: 9999\r\n\r\n"
+EARLY = ((b"400 Bad Request", hostile(b"/v1/send", BODY)[0][1]), (b"401 Unauthorized", HEAD % (b"/v1/send", b"application/json")), (b"422 Unprocessable Content", HEAD % (b"/login", b"application/json")))
+equal("the status line has its words, also where the head alone is refused", [re.findall(rb"HTTP/1.1 (.*)\r", converse(lambda: server.raw(True), raw))[:1] for _, raw in EARLY], [[words] for words, _ in EARLY])
 # Many are tried at once, since the server keeps each refused connection open for a second.
 cases = [(what, tcp, raw + LAST) for tcp in (False, True) for what, raw in (*hostile(b"/v1/send", BODY), *odd(b"/v1/send", BODY), *MORE)]
 with concurrent.futures.ThreadPoolExecutor(16) as pool:
