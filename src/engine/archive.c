@@ -167,7 +167,7 @@ int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena
 	if (r < 0)
 		return r;
 	if (!found)
-		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
+		return rg_bytes_fail_short(&lines.bytes, err);
 	if (!rg_arena_copy(arena, line.text, ret_text))
 		return rg_fail_memory(err);
 	return rg_message_read_within(*ret_text, arena, ret_message, err);

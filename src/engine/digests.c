@@ -55,7 +55,7 @@ static int add_text(struct rg_sha256 *sha, const struct rg_walk *walk, size_t ne
 	}
 	r = rg_digest_add(sha, &walk->lines.bytes, &at, end, err);
 	if (r == ROGER_OK && at < end)
-		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
+		return rg_bytes_fail_short(&walk->lines.bytes, err);
 	return r;
 }
 

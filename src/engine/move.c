@@ -93,26 +93,6 @@ static int check_empty(struct move *move, struct roger_err *err)
 
 /* ---------------------------------------------------------------- copying -- */
 
-static int read_piece(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
-		      size_t want, struct rg_buf *to, struct roger_err *err)
-{
-	char *room = rg_buf_room(to, want);
-	size_t got = 0;
-	int r = rg_kept(room, err);
-
-	while (r == ROGER_OK && want) {
-		r = store->ops->read(store, file, from, room, want, &got, err);
-		if (r == ROGER_OK && !got)
-			r = rg_fail(err, ROGER_EIO, 0, "'%.*s' became shorter while it was read",
-				    RG_STR_ARGS(file->shown));
-		from += got;
-		room += got;
-		want -= got;
-		to->length += got;
-	}
-	return r;
-}
-
 static uint64_t lesser_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -125,6 +105,8 @@ static int compare_bytes(struct move *move, const struct rg_log_file *file,
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf ours = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf theirs = { .maximum = SIZE_MAX };
+	const struct rg_bytes from = rg_bytes_of(move->from, file);
+	const struct rg_bytes copy = rg_bytes_of(move->to, twin);
 	uint64_t piece;
 	int r = ROGER_OK;
 
@@ -134,9 +116,9 @@ static int compare_bytes(struct move *move, const struct rg_log_file *file,
 		piece = lesser_of(to - at, LOOK_BYTES);
 		rg_buf_clear(&ours);
 		rg_buf_clear(&theirs);
-		r = read_piece(move->from, file, at, piece, &ours, err);
+		r = rg_bytes_add(&from, at, piece, &ours, err);
 		if (r == ROGER_OK)
-			r = read_piece(move->to, twin, at, piece, &theirs, err);
+			r = rg_bytes_add(&copy, at, piece, &theirs, err);
 		*ret_same = r == ROGER_OK && memcmp(ours.data, theirs.data, piece) == 0;
 		*lines += rg_str_line(rg_buf_str(&ours), ours.length) - 1;
 	}
@@ -149,12 +131,14 @@ static int copy_piece(struct move *move, const struct rg_log_file *file,
 		      struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct rg_bytes bytes = rg_bytes_of(move->from, file);
 	const char *newline = NULL;
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK && !newline && from + text.length < file->size) {
-		r = read_piece(move->from, file, from + text.length,
-			       lesser_of(file->size - from - text.length, PIECE_BYTES), &text, err);
+		r = rg_bytes_add(&bytes, from + text.length,
+				 lesser_of(file->size - from - text.length, PIECE_BYTES), &text,
+				 err);
 		newline = text.length ? memrchr(text.data, '\n', text.length) : NULL;
 	}
 	if (r < 0)

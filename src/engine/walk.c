@@ -85,7 +85,7 @@ static int decode_message(struct rg_walk *walk, struct roger_err *err)
 	if (r < 0)
 		return r;
 	if (!decoded || decoded->line.offset != walk->line.offset)
-		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
+		return rg_bytes_fail_short(&walk->lines.bytes, err);
 	walk->message = decoded->is_message ? &decoded->message : NULL;
 	walk->altered = decoded->altered && decoded->is_message;
 	return ROGER_OK;

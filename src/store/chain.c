@@ -40,8 +40,7 @@ int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, uint64_t to
 		want = to - from < RG_CHAIN_PIECE ? (size_t)(to - from) : RG_CHAIN_PIECE;
 		r = bytes->read(bytes, from, piece, want, &got, err);
 		if (r == ROGER_OK && got < want)
-			r = rg_fail(err, ROGER_EIO, 0,
-				    "the journal became shorter while it was read");
+			r = rg_bytes_fail_short(bytes, err);
 		if (r == ROGER_OK)
 			*chain = rg_hash(*chain, piece, got);
 		from += want;

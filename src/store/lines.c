@@ -32,6 +32,33 @@ struct rg_bytes rg_bytes_of(struct rg_store *store, const struct rg_log_file *jo
 	return (struct rg_bytes){ .read = read_store, .store = store, .journal = journal };
 }
 
+int rg_bytes_fail_short(const struct rg_bytes *bytes, struct roger_err *err)
+{
+	const bool named = bytes->journal && bytes->journal->shown.length;
+
+	return rg_fail(err, ROGER_EIO, 0, "%.*s became shorter while it was read",
+		       RG_STR_ARGS(named ? bytes->journal->shown : RG_STR("the journal")));
+}
+
+static int read_all(const struct rg_bytes *bytes, uint64_t from, char *room, size_t want,
+		    struct roger_err *err)
+{
+	size_t got = 0;
+	int r = bytes->read(bytes, from, room, want, &got, err);
+
+	return r == ROGER_OK && got < want ? rg_bytes_fail_short(bytes, err) : r;
+}
+
+int rg_bytes_add(const struct rg_bytes *bytes, uint64_t from, size_t want, struct rg_buf *out,
+		 struct roger_err *err)
+{
+	char *room = rg_buf_room(out, want);
+	int r = room ? read_all(bytes, from, room, want, err) : rg_fail_memory(err);
+
+	out->length += r == ROGER_OK ? want : 0;
+	return r;
+}
+
 void rg_lines_init(struct rg_lines *lines, const struct rg_bytes *bytes, uint64_t from,
 		   uint64_t end)
 {
@@ -165,15 +192,12 @@ static int go_back(const struct rg_bytes *bytes, bool newline, uint64_t *at, str
 {
 	const uint64_t last = *at > RG_LINE_BYTES_MAX ? *at - RG_LINE_BYTES_MAX - 1 : 0;
 	char piece[4096];
-	size_t want, got;
+	size_t want;
 	int r;
 
 	while (*at > last) {
 		want = *at < sizeof piece ? (size_t)*at : sizeof piece;
-		r = bytes->read(bytes, *at - want, piece, want, &got, err);
-		if (r == ROGER_OK && got < want)
-			r = rg_fail(err, ROGER_EIO, 0,
-				    "a journal became shorter while it was read");
+		r = read_all(bytes, *at - want, piece, want, err);
 		if (r < 0)
 			return r;
 		for (; want; want--, (*at)--)
@@ -187,8 +211,6 @@ int rg_lines_last(const struct rg_bytes *bytes, uint64_t size, struct rg_buf *ou
 		  struct roger_err *err)
 {
 	uint64_t end = size, start;
-	size_t got;
-	char *room;
 	int r;
 
 	r = go_back(bytes, true, &end, err);
@@ -203,12 +225,7 @@ int rg_lines_last(const struct rg_bytes *bytes, uint64_t size, struct rg_buf *ou
 	}
 	if (r < 0 || start == end)
 		return r;
-	room = rg_buf_room(out, (size_t)(end - start));
-	if (!room)
-		return rg_fail_memory(err);
-	r = bytes->read(bytes, start, room, (size_t)(end - start), &got, err);
-	out->length += got;
-	return r;
+	return rg_bytes_add(bytes, start, (size_t)(end - start), out, err);
 }
 
 /* ------------------------------------------------------ whose it is -- */

@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "base/limits.h"
 #include "host/workspace.h"
+#include "store/lines.h"
 
 /* A reader does not wait longer for a writer that makes no progress. */
 enum { SOON_MS = 200 };
@@ -255,18 +256,7 @@ bool rg_store_begin_soon(struct rg_store *store, size_t counts)
 int rg_store_read_line(struct rg_store *store, uint64_t offset, size_t length, struct rg_buf *out,
 		       struct roger_err *err)
 {
-	char *room = rg_buf_room(out, length);
-	size_t got;
-	int r;
+	const struct rg_bytes bytes = rg_bytes_of(store, &rg_store_messages);
 
-	if (!room)
-		return rg_fail_memory(err);
-	r = store->ops->read(store, &rg_store_messages, offset, room, length, &got, err);
-	if (r < 0)
-		return r;
-	if (got < length)
-		return rg_fail(err, ROGER_EIO, 0, "the journal ends before byte %llu",
-			       (unsigned long long)(offset + length));
-	out->length += got;
-	return ROGER_OK;
+	return rg_bytes_add(&bytes, offset, length, out, err);
 }
