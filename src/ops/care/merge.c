@@ -165,7 +165,7 @@ static int load_runs(struct merge *merge, struct rg_run_list *ret_runs, struct r
 				 merge->reply->memory, ret_runs, err);
 
 	for (i = 0; r == ROGER_OK && i < ret_runs->count; i++)
-		r = rg_run_check_left(ret_runs->documents[i].text, err);
+		r = rg_run_check_left(&ret_runs->documents[i].run, err);
 	return r;
 }
 

@@ -89,6 +89,20 @@ static int take_in(struct side sides[2], struct roger_move_reply *reply, struct 
 	return r == ROGER_OK ? rg_note_write(&to, &entry, true, err) : r;
 }
 
+/* What is no document of a run is taken along as it is. */
+static int check_run(struct roger_str text, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct rg_receipts receipts;
+	struct roger_run run;
+	int r = arena ? rg_run_read(text, &json, arena, &run, &receipts, err) : rg_fail_memory(err);
+
+	if (r == ROGER_EDATA)
+		return ROGER_OK;
+	return r < 0 ? r : rg_run_check_left(&run, err);
+}
+
 static int move_sides(struct side sides[2], struct roger_move_reply *reply, struct roger_err *err)
 {
 	const bool to_store = sides[1].workspace->config->store.length > 0;
@@ -97,7 +111,7 @@ static int move_sides(struct side sides[2], struct roger_move_reply *reply, stru
 		.there = sides[1].place,
 		.tell = rg_alone.tell,
 		.context = rg_alone.context,
-		.check_run = rg_run_check_left,
+		.check_run = check_run,
 		.note = to_store ? NULL : note_move,
 		.note_context = sides,
 	};

@@ -69,21 +69,14 @@ int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_
 	return r;
 }
 
-int rg_run_check_left(struct roger_str text, struct roger_err *err)
+int rg_run_check_left(const struct roger_run *run, struct roger_err *err)
 {
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct rg_run_document document;
-	int r = arena ? decode_document(text, arena, &document, err) : rg_fail_memory(err);
-
-	/* What is no document of a run is taken along as it is. */
-	if (r == ROGER_EDATA)
+	if (run->exit.length || rg_run_hands(run) != RG_HANDS_HELD)
 		return ROGER_OK;
-	if (r < 0 || document.run.exit.length || rg_run_hands(&document.run) != RG_HANDS_HELD)
-		return r;
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "run '%.*s' is at work, and process %lld, which watches it, would not find "
 		       "it again: move once it has ended, or stop that first",
-		       RG_STR_ARGS(document.run.run), (long long)document.run.runner_pid);
+		       RG_STR_ARGS(run->run), (long long)run->runner_pid);
 }
 
 /* ----------------------------------------------------------------- heirs -- */

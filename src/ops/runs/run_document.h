@@ -65,9 +65,8 @@ bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct 
 
 typedef int rg_run_change(void *context, struct rg_run_edit *edit, struct roger_err *err);
 
-/* May the run of this document be taken to another place?  ROGER_ETIMEOUT: not while a `roger run`
- * watches it. */
-RG_CHECKED int rg_run_check_left(struct roger_str text, struct roger_err *err);
+/* May the run be taken to another place?  ROGER_ETIMEOUT: not while a `roger run` watches it. */
+RG_CHECKED int rg_run_check_left(const struct roger_run *run, struct roger_err *err);
 
 /*
  * Read the document, let change have its way, judge it and put it back, while
