@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Troubles, each in a workspace of its own: status names each as one cause, in at most 12 lines of
+"""Troubles, each in a workspace of its own: status names each as one concern, in at most 12 lines of
 80 columns; the command that it advises returns at once, reads nobody's mail and loses none; and when
 those have done what is theirs, all is quiet.
 
-    ROGER=build/roger python3 tests/cli/t4614-causes.py
+    ROGER=build/roger python3 tests/cli/t4614-concerns.py
 """
 # runner: timeout 300
 import json
@@ -52,7 +52,7 @@ class Place:
             self.run("receive", "--as", agent, "--limit", "100")
 
     def kinds(self):
-        """Each cause, and each part of an agent's mail, with whom it is about."""
+        """Each concern, and each part of an agent's mail, with whom it is about."""
         return {(c["kind"], c.get("subject")) for c in self.status()} | {(p["name"], c.get("subject")) for c in self.status() for p in c.get("parts", [])}
 
 
