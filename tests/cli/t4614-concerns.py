@@ -102,6 +102,23 @@ def clock_back(p):
         journal.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
+def clock_back_since(p):
+    """What is newest is of now; the clock is still behind what was sent before it."""
+    clock_back(p)
+    p.send("amy", "bob", "by the present clock")
+    p.read("bob")
+
+
+def clock_back_noted(p):
+    """Only a note is of a time to come."""
+    p.send("amy", "bob", "hi")
+    p.read("bob")
+    ahead = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 7200))
+    note = {"timestamp": ahead, "task_id": "app", "action": {"type": "TOOL_EXEC", "details": {"tool": "make"}}, "outcome": {"status": "SUCCESS"}}
+    with open(p.data / "logs/activity.log.jsonl", "a", encoding="utf-8") as log:
+        log.write(json.dumps(note, separators=(",", ":")) + "\n")
+
+
 def killer_task(p):
     p.send("amy", "bob", "boom")
     for _ in range(3):
@@ -338,7 +355,9 @@ TROUBLES = {
     "rejected work": (refused_work("rejected"), ("notices", "amy"), "1 came back", "", "amy"),
     "blocked work": (refused_work("blocked"), ("notices", "amy"), "1 came back", "", "amy"),
     "a key for another text": (key_again, ("keys", "amy"), "used a key again", "", "send"),
-    "a clock that went back": (clock_back, ("clock", None), "the clock went back", "", "-"),
+    "a clock that went back": (clock_back, ("clock", None), r"the clock went back, or amy's is (2h|1h 59m) ahead", "", "-"),
+    "a clock that went back, and mail since": (clock_back_since, ("clock", None), r"the clock went back, or amy's is (2h|1h 59m) ahead", "", "-"),
+    "a clock that went back, by a note alone": (clock_back_noted, ("clock", None), r"the clock went back, or another's is (2h|1h 59m) ahead", "", "-"),
     "a task that kills": (killer_task, ("dead_letters", "bob"), "1 given up", "", "bob amy"),
     "a slip": (slip, ("slips", "tset"), r"looks like a slip: tset \(test\)", "", "test"),
     "runs that fail alike": (failing_runs, ("blocked", "build-3"), '4 of 4 runs build-.*: failed: exit 3, last line "FATAL: no space"', "", ""),

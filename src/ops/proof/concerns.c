@@ -17,7 +17,7 @@
 #include "ops/tools/trust.h"
 
 /* A concern begins when a text has waited TEXT_MS in a trigger file, a chore was last done CHORE_MS
- * ago, or the newest message is CLOCK_MS ahead of the clock.  SAID_BYTES: the most that is quoted
+ * ago, or a message or note is CLOCK_MS ahead of the clock.  SAID_BYTES: the most that is quoted
  * of what a run said last. */
 enum { TEXT_MS = 10000, CHORE_MS = 600000, CLOCK_MS = 60000, SAID_BYTES = 40 };
 static const int64_t day_ms = INT64_C(86400) * 1000;
@@ -510,23 +510,32 @@ static void look_at_keys(struct rg_concerns *concerns)
 		say_conflicts(concerns, &rows, senders.items[i]);
 }
 
-/* Add a concern if the newest message has a future time: this clock went back, or another is
+/* Add a concern if a message or note is of a time to come: this clock went back, or another is
  * ahead. */
 static void look_at_clock(struct rg_concerns *concerns)
 {
-	const struct rg_query newest = { .newest = true, .limit = 1 };
-	const struct roger_message_list found = rg_read_messages(&concerns->reading, &newest);
-	struct roger_concern concern = { .count = 1, .since_ms = concerns->now_ms };
+	const struct rg_query sent = { .since_ms = concerns->now_ms + CLOCK_MS, .limit = 1 };
+	const struct roger_message_list found = rg_read_messages(&concerns->reading, &sent);
+	struct roger_concern concern = { .count = 1,
+					 .since_ms = concerns->now_ms,
+					 .next = RG_STR("roger log activity --newest") };
+	struct roger_str whose = RG_STR("another");
+	int64_t until_ms = concerns->noted_ms;
 	char span[32];
 
-	if (!found.count || found.items[0].created_at_ms <= concerns->now_ms + CLOCK_MS)
+	if (found.count) {
+		whose = found.items[0].from;
+		concern.subject = found.items[0].id;
+		concern.next = rg_concerns_command(concerns, "trace", concern.subject, "");
+		if (until_ms < found.items[0].created_at_ms)
+			until_ms = found.items[0].created_at_ms;
+	}
+	if (!until_ms)
 		return;
-	rg_clock_print_span(found.items[0].created_at_ms - concerns->now_ms, span);
-	concern.subject = found.items[0].id;
-	concern.next = rg_concerns_command(concerns, "trace", concern.subject, "");
+	rg_clock_print_span(until_ms - concerns->now_ms, span);
 	rg_concerns_add(concerns, ROGER_SOON, "clock", concern,
 			"the clock went back, or %.*s's is %s ahead: times are wrong until then",
-			RG_STR_ARGS(found.items[0].from), span);
+			RG_STR_ARGS(whose), span);
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -549,15 +558,21 @@ static void say_strays(struct rg_concerns *concerns, enum roger_urgency urgency,
 			(long long)count, rg_plural(count), RG_STR_ARGS(file), first);
 }
 
-/* Add a concern for the stray lines of a log that nobody has accepted; it names the first. */
+/* Add a concern for the stray lines of a log that nobody has accepted; it names the first.  For
+ * look_at_clock(), find the last note of a time to come, too. */
 static void look_for_strays_of(struct rg_concerns *concerns, enum rg_log log)
 {
-	const struct rg_log_query query = { .log = log, .limit = 1, .strays = true };
+	const int64_t ahead_ms = log == RG_LOG_ACTIVITY ? concerns->now_ms + CLOCK_MS : 0;
+	const struct rg_log_query query = {
+		.log = log, .since_ms = ahead_ms, .newest = true, .limit = 1, .strays = true
+	};
 	const struct rg_log_entries found = rg_read_entries(&concerns->reading, &query);
 	const struct rg_log_entry *first = NULL, *stray;
 	int64_t count = 0;
 	size_t i;
 
+	if (ahead_ms && found.count)
+		concerns->noted_ms = found.items[0].at_ms;
 	for (i = 0; i < found.stray_count; i++) {
 		stray = &found.strays[i];
 		if (!count_accepted(concerns, ROGER_DAMAGE_STRAY, stray->file, stray->line,
@@ -688,10 +703,9 @@ void rg_concerns_find(struct rg_concerns *concerns, struct roger *roger,
 {
 	/* Problems of the workspace itself come before those of its mail and runs. */
 	static void (*const looks[])(struct rg_concerns *) = {
-		look_at_damage,	 look_at_trust,	   look_at_clock,
-		look_at_engine,	 look_at_runs,	   rg_concerns_look_at_mail,
-		look_for_strays, look_at_skipped,  look_at_keys,
-		look_at_chores,	 look_at_triggers, rg_concerns_say_mail,
+		look_at_damage, look_at_trust,	look_for_strays,	  look_at_clock,
+		look_at_engine, look_at_runs,	rg_concerns_look_at_mail, look_at_skipped,
+		look_at_keys,	look_at_chores, look_at_triggers,	  rg_concerns_say_mail,
 	};
 	struct rg_reading *reading = &concerns->reading;
 	struct roger_cycle cycle = { 0 };
