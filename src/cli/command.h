@@ -41,6 +41,13 @@ struct cli_run {
 	char **argv;			/* of the program: its name, the command's, the rest */
 };
 
+/* Is the answer printed for people?  Not with --quiet, which leaves JSON and what is for a program.
+ */
+static inline bool cli_is_told(const struct cli_run *run)
+{
+	return run->form == CLI_HUMAN && !run->quiet;
+}
+
 struct cli_command {
 	const char *name; /* one word, or two: "dead redeliver"; "": without a command */
 	const char *verb; /* NULL: the verb has the command's name */

@@ -88,6 +88,21 @@ static void print_workspaces(const struct roger_trust_workspace_list *workspaces
 		fputs("no workspace is trusted\n", cli_out);
 }
 
+/* Print the answer for people; --quiet leaves out all but a plan, which is asked for. */
+static void print_answer(const struct cli_run *run, const struct roger_trust_request *request,
+			 const struct roger_trust_reply *reply)
+{
+	if (run->quiet && (request->list || request->revoke || request->accept.length))
+		return;
+	if (request->list)
+		print_workspaces(&reply->workspaces);
+	else if (request->revoke)
+		cli_say("%s: %t\n", reply->changed ? "no longer trusted" : "was not trusted",
+			reply->workspace);
+	else
+		print_asked(reply);
+}
+
 /* Call the verb; first ask about what is not trusted yet, if somebody can answer. */
 static int call_trust(struct cli_run *run, struct roger_trust_request *request, bool ask,
 		      struct roger_err *err)
@@ -102,13 +117,8 @@ static int call_trust(struct cli_run *run, struct roger_trust_request *request, 
 		return r;
 	if (run->form != CLI_HUMAN)
 		cli_print_reply(run, cli_op(run->command)->reply, &reply);
-	else if (request->list)
-		print_workspaces(&reply.workspaces);
-	else if (request->revoke)
-		cli_say("%s: %t\n", reply.changed ? "no longer trusted" : "was not trusted",
-			reply.workspace);
 	else
-		print_asked(&reply);
+		print_answer(run, request, &reply);
 	run->exit = request->list && !reply.workspaces.count ? CLI_NOTHING : CLI_DONE;
 	if (ask && !reply.trusted) {
 		if (!may_ask && run->form == CLI_HUMAN)

@@ -11,6 +11,15 @@ exits 1 "wait, in vain" roger wait --as reviewer --timeout 10ms
 like "says so" "$err" "no mail came in time"
 exits 1 "but not with -q" roger wait --as reviewer --timeout 10ms -q
 is "nothing" "$out$err" ""
+for line in list 'list nobody-said-that' 'list --archived' inbox receive agents 'agents session' runs status 'trace implement#1' 'why implement#1' 'timeline app' report 'report stats' 'log activity' 'log activity --task none' \
+	'log sends' 'log cycle' dead 'show implement#1' config verify doctor 'trust --list' 'trust --revoke --workspace other'; do
+	# shellcheck disable=SC2086 # a command with its words
+	run env ROGER_AGENT=reviewer "$ROGER" $line
+	said=$status
+	# shellcheck disable=SC2086
+	exits "$said" "$line -q ends as without" env ROGER_AGENT=reviewer "$ROGER" $line -q
+	is "and says nothing for people" "$out" ""
+done
 for unread in '' --unread; do
 	# shellcheck disable=SC2086 # an option, or none
 	exits 66 "archive $unread of an issue that is none" roger archive $unread --issue ap
