@@ -21,7 +21,7 @@ class Pair(Structure):  # struct roger_str, and a list: where it is, and how lon
 
 
 class Err(Structure):
-    _fields_ = [("code", c_int), ("system_errno", c_int), ("member", c_char * 48), ("message", c_char * 464)]
+    _fields_ = [("code", c_int), ("system_errno", c_int), ("member", c_char * 48), ("message", c_char * 464), ("item", c_int)]
 
 
 Record = type("Record", (Structure,), {})

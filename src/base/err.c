@@ -36,6 +36,7 @@ static void fill_error(struct roger_err *err, enum roger_code code, int system_e
 
 	err->code = code;
 	err->system_errno = system_errno;
+	err->item = 0;
 	snprintf(err->member, sizeof err->member, "%s", member);
 	vsnprintf(text, sizeof text, format, arguments);
 

@@ -253,28 +253,19 @@ struct batch {
 };
 
 /* Fail with the number of the line, and how many sends are stored. */
-static int fail_line(const struct batch *batch, int64_t line, int code, const char *message,
-		     struct roger_err *err)
+static int fail_line(const struct batch *batch, int64_t line, int code, struct roger_err *err)
 {
-	struct roger_err inner = *err;
-	char text[300];
+	const struct roger_err inner = *err;
 
-	snprintf(text, sizeof text, "%s", message);
 	return rg_fail_member(err, (enum roger_code)code, inner.member,
-			      "line %lld: %s; %lld sends before it are stored, nothing else",
-			      (long long)line, text, (long long)batch->done.sent);
+			      "line %lld: %.299s; %lld sends before it are stored, nothing else",
+			      (long long)line, inner.message, (long long)batch->done.sent);
 }
 
-/* Return the item that an error of the group names; *ret_words: where its words begin. */
-static size_t failed_item(const struct batch *batch, const struct roger_err *err, int *ret_words)
+/* Return the item of the group that an error is about; the first, if it names none. */
+static size_t failed_item(const struct batch *batch, const struct roger_err *err)
 {
-	size_t item = 1;
-
-	*ret_words = 0;
-	if (sscanf(err->message, "message %zu: %n", &item, ret_words) < 1 || item < 1 ||
-	    item > batch->count)
-		item = 1;
-	return item - 1;
+	return err->item > 0 && (size_t)err->item <= batch->count ? (size_t)err->item - 1 : 0;
 }
 
 /* Is a copied message left out: one from roger, or from a person who may not send from here? */
@@ -291,12 +282,11 @@ static bool is_left_out(const struct batch *batch, size_t item)
 static bool leave_out_person(struct batch *batch, const struct roger_err *err)
 {
 	size_t i, kept = 0;
-	int words;
 
 	if (batch->no_person || strcmp(err->member, "from") != 0)
 		return false;
 	batch->no_person = true;
-	if (!is_left_out(batch, failed_item(batch, err, &words))) {
+	if (!is_left_out(batch, failed_item(batch, err))) {
 		batch->no_person = false;
 		return false;
 	}
@@ -318,17 +308,15 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 						   .items = { batch->items, batch->count } };
 	RG_CLEANUP(roger_reply_free) struct roger_send_many_reply reply = { 0 };
 	size_t i;
-	int words, r;
+	int r;
 
 	if (batch->count == 0)
 		return ROGER_OK;
 	r = roger_send_many(batch->run->roger, &request, &reply, err);
 	if (r == ROGER_EREFUSED && leave_out_person(batch, err))
 		return flush_group(batch, err);
-	if (r < 0) {
-		i = failed_item(batch, err, &words);
-		return fail_line(batch, batch->lines[i], r, err->message + words, err);
-	}
+	if (r < 0)
+		return fail_line(batch, batch->lines[failed_item(batch, err)], r, err);
 	for (i = 0; i < reply.items.count; i++) {
 		batch->done.duplicates += reply.items.items[i].duplicate;
 		if (batch->run->form == CLI_JSONL)
@@ -451,7 +439,7 @@ static int take_line(struct batch *batch, struct roger_str line, struct roger_er
 		return ROGER_OK;
 	r = add_line(batch, line, err);
 	if (r < 0)
-		return fail_line(batch, batch->line, r, err->message, err);
+		return fail_line(batch, batch->line, r, err);
 	return batch->count == GROUP ? flush_group(batch, err) : ROGER_OK;
 }
 

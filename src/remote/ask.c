@@ -4,6 +4,7 @@
  * A connection may break at any byte.  The server keeps its answers for a while by their keys, so
  * a further try is answered with the first result and nothing is done twice.
  */
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -83,8 +84,11 @@ static int fail_problem(const struct rg_problem *problem, long status, struct ro
 		snprintf(member, sizeof member, "token");
 	else if (code != ROGER_EENGINE)
 		snprintf(member, sizeof member, "%.*s", RG_STR_CUT(problem->member));
-	return rg_fail_member(err, code, member, "%.*s%s", RG_STR_ARGS(problem->detail),
-			      status == 401 ? "; set it in ROGER_TOKEN" : "");
+	rg_fail_member(err, code, member, "%.*s%s", RG_STR_ARGS(problem->detail),
+		       status == 401 ? "; set it in ROGER_TOKEN" : "");
+	if (err && problem->item > 0 && problem->item <= INT_MAX)
+		err->item = (int)problem->item;
+	return code;
 }
 
 static int fail_foreign(const struct remote *remote, long status, struct roger_err *err)

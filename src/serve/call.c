@@ -267,6 +267,8 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 	rg_json_add_member(body, "detail", rg_str(err->message));
 	if (*err->member)
 		rg_json_add_member(body, "member", rg_str(err->member));
+	if (err->item)
+		rg_buf_printf(body, ",\"item\":%d", err->item);
 	if (code)
 		rg_buf_printf(body, ",\"exit\":%d", exit_status);
 	rg_buf_printf(body, ",\"retry\":\"%s\"}\n",

@@ -53,7 +53,7 @@ bad "a member twice" "content" '{"to":["bob"],"content":"x","content":"y"}'
 bad "a bad sender" "from" '{"to":["bob"],"content":"x","from":"a b"}'
 printf '{"to":["bob"],"content":"before"}\n{"to":["bob"],"content":"%s"}\n' "$(python3 -c 'print("x" * 10001)')" >bad.jsonl
 exits 65 "too long a text" sh -c '"$ROGER" send --as alice --batch --issue bad <bad.jsonl'
-like "the line is named" "$err" "line 2|message 2"
+like "the line is named" "$err" "line 2: content: .*10001"
 
 # A stream: who sends line by line and waits for each receipt gets it.
 mkfifo lines receipts

@@ -83,6 +83,8 @@ equal("in a query, too", (queried[0], queried[2]["detail"]), (422, "'isue' is no
 spanned = server.post("/v1/claim", {"agent": "bob", "lease": "10s"})
 equal("a span in words is answered with the form it has in JSON", (spanned[0], spanned[2]["detail"]), (422, "lease: expected a whole number of ms, such as 10000 for 10s"))
 lacking = [server.post("/v1/reply", {"from": "ann", "content": "x"}), server.get("/v1/thread"), server.get("/v1/thread?json=%7B%7D")]
+two = server.post("/v1/send_many", {"from": "al", "items": [{"to": ["bob"], "content": "x"}, {"to": ["bob"], "content": "x", "reply_to": "msg-none"}]})
+equal("which one of many sends is wrong is a figure, beside words that are those of one", (two[0], two[2]["member"], two[2].get("item"), two[2]["detail"][:9]), (404, "reply_to", 2, "reply_to:"))
 equal("a member that is missing is the same in JSON and in a query", [(status, said["exit"], said["member"]) for status, _, said in lacking], [(400, 64, "reply_to"), (400, 64, "id"), (400, 64, "id")])
 equal("a member may be repeated", len(server.get(f"/v1/show?ids={ID}&ids={ID}")[2]["messages"]) >= 1, True)
 status, _, reply = server.get("/v1/list?to=al&limit=1&to=bob")

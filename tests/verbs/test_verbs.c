@@ -106,15 +106,26 @@ static void fail_row(struct play *play, const char *what, const struct rg_buf *i
 
 /* ----------------------------------------------------------------- verbs -- */
 
+/* The words of an error, and before them which message it is about. */
+static void print_words(const struct roger_err *err, struct rg_buf *out)
+{
+	if (err->item)
+		rg_buf_printf(out, "message %d: ", err->item);
+	rg_buf_add_text(out, err->message);
+}
+
 /* "REFUSED ids", and maybe some words of it. */
 static bool error_matches(struct row *row, int code, const struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = SIZE_MAX };
 	struct roger_str name = row_text(row);
 
+	print_words(err, &words);
+	rg_buf_add_char(&words, '\0');
 	if (strcasecmp(name.data, rg_code_name(code)) != 0 ||
 	    !rg_str_is(row_text(row), err->member[0] ? err->member : "-"))
 		return false;
-	return row_ends(row) || strstr(err->message, row_text(row).data);
+	return row_ends(row) || strstr(words.data, row_text(row).data);
 }
 
 /* What a verb fails with stands beside it in verbs/, but for what any may fail with. */
@@ -139,8 +150,9 @@ static void check_error(struct play *play, const struct roger_op *op, int code,
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf is = { .maximum = SIZE_MAX };
 
-	rg_buf_printf(&is, "%s %s \"%s\"", rg_code_name(code), err->member[0] ? err->member : "-",
-		      err->message);
+	rg_buf_printf(&is, "%s %s \"", rg_code_name(code), err->member[0] ? err->member : "-");
+	print_words(err, &is);
+	rg_buf_add_char(&is, '"');
 	if (!error_matches(&play->row, code, err))
 		fail_row(play, "another answer was expected", &is);
 	if (!is_told(op, code, err))

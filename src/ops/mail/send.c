@@ -621,13 +621,8 @@ int rg_send_use_first(struct rg_sending *sending, struct rg_draft *draft, struct
 static void say_which(const struct rg_sending *sending, const struct rg_draft *draft,
 		      struct roger_err *err)
 {
-	struct roger_err inner;
-
-	if (!err || sending->count == 1)
-		return;
-	inner = *err;
-	rg_fail_member(err, inner.code, inner.member, "message %zu: %.400s",
-		       (size_t)(draft - sending->drafts) + 1, inner.message);
+	if (err && sending->count > 1)
+		err->item = (int)(draft - sending->drafts) + 1;
 }
 
 /* -------------------------------------------------------------- commit -- */
