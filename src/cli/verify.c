@@ -33,11 +33,12 @@ static void print_verify(const struct cli_run *run)
 	const struct roger_verify_reply *reply = run->reply;
 	const struct roger_finding *finding, *stray = NULL;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf file = { .maximum = SIZE_MAX };
-	int64_t accepted = 0;
+	int64_t accepted = 0, more = reply->damaged;
 	size_t i;
 
 	for (i = 0; i < reply->findings.count; i++) {
 		finding = &reply->findings.items[i];
+		more -= rg_finding_is_damage(finding->kind);
 		print_place(rg_finding_is_damage(finding->kind) ? CLI_RED : CLI_YELLOW,
 			    finding->file, finding->line, finding->byte);
 		cli_say("%s%t\n", finding->kind == ROGER_ACCEPTED ? "accepted: " : "",
@@ -45,6 +46,8 @@ static void print_verify(const struct cli_run *run)
 		accepted += finding->kind == ROGER_ACCEPTED;
 		stray = !stray && finding->kind == ROGER_STRAY ? finding : stray;
 	}
+	if (more)
+		cli_say("... and %d more damaged place%p\n", more);
 	print_journals(&reply->journals);
 	if (reply->sealed_at_ms)
 		cli_say("sealed at %w with key %t: %d file%p\n", reply->sealed_at_ms,

@@ -366,7 +366,9 @@ begin("too-many", False)
 first = journal()[0]
 for number in range(1100):
     append(dict(first, content=f"pay {number}000 euro"), False)
-roger("verify")
+told = roger("verify").stdout
+equal("verify shows the first, and says how many more there are", (told.count("messages.jsonl line "), "\n... and 100 more damaged places\n" in told, "damaged in 1100 places" in told), (1000, True, True))
+equal("so does doctor", "  ... and 100 more\n" in roger("doctor").stdout, True)
 equal("status says that there are at least that many", ", and at least 1099 more places" in roger("status").stdout, True)
 equal("so does the note beside an answer", " (and at least 1099 more); " in roger("count").stderr, True)
 end()
