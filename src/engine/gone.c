@@ -135,7 +135,7 @@ static int find_there(struct search *search, struct roger_err *err)
 	struct rg_store *store = search->engine->store;
 	struct rg_log_files files = { 0 };
 	uint64_t hash;
-	bool there, added;
+	bool there, added, other;
 	size_t i;
 	int log, r = ROGER_OK;
 
@@ -147,9 +147,10 @@ static int find_there(struct search *search, struct roger_err *err)
 		there = !rg_log_kinds[files.items[i].log].file;
 		if (!there)
 			r = store->ops->stat(store, &files.items[i], &there, err);
-		/* Something else with that name is reported elsewhere. */
-		there |= r == ROGER_EREFUSED;
-		r = r == ROGER_EREFUSED ? ROGER_OK : r;
+		/* Something else with that name, such as a link, is reported elsewhere. */
+		other = r == ROGER_EREFUSED;
+		there |= other;
+		r = other ? ROGER_OK : r;
 		if (r < 0 || !there)
 			continue;
 		hash = hash_of(search->engine, files.items[i].log, files.items[i].shown);
@@ -159,8 +160,8 @@ static int find_there(struct search *search, struct roger_err *err)
 			search->known++;
 			continue;
 		}
-		if (!rg_arena_append(search->arena, &search->fresh.items, &search->fresh.count,
-				     &hash, sizeof hash))
+		if (!other && !rg_arena_append(search->arena, &search->fresh.items,
+					       &search->fresh.count, &hash, sizeof hash))
 			return rg_fail_memory(err);
 	}
 	return r;

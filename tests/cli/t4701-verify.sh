@@ -121,6 +121,14 @@ like "and who asks for dead letters" "$(roger dead 2>&1 >/dev/null)" "dead-lette
 roger dismiss dead-letters.jsonl --reason 'by hand' -q
 mkdir -p copy/.roger && cp .roger/messages.jsonl .roger/config.yaml .roger/id copy/.roger
 exits 0 "where nothing is known nothing is claimed" roger --workspace copy verify
+: >aside
+for file in dead-letters.jsonl cycles.jsonl; do
+	ln -s ../../aside "copy/.roger/$file"
+	roger --workspace copy status >/dev/null 2>&1
+	exits 65 "a link in the place of $file" roger --workspace copy doctor
+	rm "copy/.roger/$file"
+	exits 0 "where it is taken away, no $file is missed, which was never there" roger --workspace copy verify
+done
 
 # ------------------------------------------- what a line said before it was altered
 mkdir altered && cd altered && roger init -q
