@@ -372,7 +372,7 @@ static int seek_word(struct seeking *seeking, struct roger_str word, struct roge
 		r = seek_run(seeking, err);
 	else if (flags & ROGER_LETTER)
 		r = seek_letter(seeking, err);
-	else if (!rg_id_is_own(word) || seeking->roger->caller.own)
+	else if (!rg_id_is_own(word))
 		r = seek_message(seeking, err);
 	if (r < 0 || seeking->found.count > before)
 		return r;
@@ -417,6 +417,33 @@ static int take_whole_id(struct seeking *seeking, struct roger_str word, struct 
 	return take_id(seeking, word, err);
 }
 
+/* With the right `own`, refuse ids of others in the words that are for ids of nobody.  Of what is
+ * to be shown, others' messages are left out later. */
+static int check_own_ids(struct seeking *seeking, struct roger_err *err)
+{
+	const char *member = seeking->field->name;
+	struct roger_message_list there, none = { 0 };
+	struct roger_strs ids = { 0 };
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < seeking->found.count; i++)
+		if (rg_id_is_own(seeking->found.items[i]) &&
+		    !rg_arena_add(seeking->scratch, &ids, seeking->found.items[i]))
+			return rg_fail_memory(err);
+	if (ids.count)
+		r = find_messages(seeking,
+				  (struct rg_query){ .ids = ids.items, .id_count = ids.count },
+				  &there, err);
+	if (r == ROGER_OK && ids.count && seeking->op != &rg_op_show)
+		r = rg_caller_leave_own(seeking->roger, member, &there, seeking->scratch, err);
+	for (i = 0; r == ROGER_OK && i < ids.count && there.count < ids.count; i++)
+		if (!rg_messages_find(&there, ids.items[i]))
+			r = rg_caller_leave_own(seeking->roger, member, &none, seeking->scratch,
+						err);
+	return r;
+}
+
 static int resolve_field(struct seeking *seeking, char *request, struct roger_err *err)
 {
 	const struct roger_field *field = seeking->field;
@@ -426,9 +453,11 @@ static int resolve_field(struct seeking *seeking, char *request, struct roger_er
 
 	seeking->found = (struct roger_strs){ 0 };
 	for (i = 0; i < words.count && r == ROGER_OK; i++)
-		r = words.count <= WORDS_MAX || seeking->roger->caller.own
-			    ? seek_word(seeking, words.items[i], err)
-			    : take_whole_id(seeking, words.items[i], err);
+		r = words.count <= WORDS_MAX ? seek_word(seeking, words.items[i], err)
+					     : take_whole_id(seeking, words.items[i], err);
+	if (r == ROGER_OK && seeking->roger->caller.own &&
+	    !(field->flags & (ROGER_RUN | ROGER_LETTER)))
+		r = check_own_ids(seeking, err);
 	if (r < 0)
 		return r;
 	if (field->kind == ROGER_TEXTS)

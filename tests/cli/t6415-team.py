@@ -86,7 +86,7 @@ check("once", "'eves'" in far("eve", "run", "--run", "eves", "--", "true", statu
 equal("another's is not there", far("eve", "show", SECRET, status=66).stdout, "")
 far("root", "dispatch", "anns-run", "--as", "ann", "--child", "bob")
 for words, status in ((["show", "msg-17"], 64), (["show", "ann#2"], 66), (["reply", SECRET, "x"], 66), (["reply", "ann#2", "x"], 66), (["reply", SECRET[-8:], "x"], 66),
-                      (["ack", SECRET], 66), (["ack", *[SECRET] * 101], 66), (["nack", SECRET], 66), (["send", "ann", "x", "--reply-to", SECRET], 66), (["complete", "anns-run", "--failed"], 66),
+                      (["ack", SECRET], 66), (["ack", *[SECRET] * 101], 66), (["ack", *["@last"] * 101], 65), (["nack", SECRET], 66), (["send", "ann", "x", "--reply-to", SECRET], 66), (["complete", "anns-run", "--failed"], 66),
                       (["complete", "anns-ru", "--failed"], 66), (["complete", "eves", "--message", SECRET[-8:]], 66), (["send", "boob", "x"], 77)):
     ended = far("eve", *words, status=status)
     check(f"{' '.join(words[:2])} names nobody else and no run of others", not re.search("bob|'anns-run'[^ ]| to lead", ended.stdout + ended.stderr), ended.stderr)
