@@ -103,7 +103,7 @@ static int run_import(struct cli_run *run, struct roger_err *err)
 		cli_print_reply(run, cli_op_named("log_import")->reply, &reply);
 	else
 		print_bad_lines(&reply.lines);
-	if (cli_is_told(run))
+	if (cli_answers_people(run))
 		cli_say("%d entr%s imported%s, %d bad line%p\n", reply.imported,
 			reply.imported == 1 ? "y" : "ies",
 			options->dry_run ? " (dry run: nothing stored)" : "", reply.bad);
@@ -156,7 +156,7 @@ static void print_list(struct listing *listing, const struct roger_activity_list
 	const struct cli_run *run = listing->run;
 	size_t i;
 
-	if (cli_is_told(run))
+	if (cli_answers_people(run))
 		print_entries(activities);
 	for (i = 0; i < activities->count; i++, listing->printed++) {
 		if (run->form == CLI_JSON && listing->printed)
@@ -205,9 +205,9 @@ static void print_end(struct listing *listing)
 		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
-	} else if (cli_is_told(run) && listing->next) {
+	} else if (cli_answers_people(run) && listing->next) {
 		fprintf(cli_out, "go on with --after %lld\n", (long long)listing->next);
-	} else if (cli_is_told(run) && listing->printed == 0) {
+	} else if (cli_answers_people(run) && listing->printed == 0) {
 		fputs("no entries\n", cli_out);
 	}
 }

@@ -173,7 +173,7 @@ static int run_ingest(struct cli_run *run, struct roger_err *err)
 	if (!request->text.length) {
 		if (run->form == CLI_JSON)
 			cli_print_reply(run, cli_op(run->command)->reply, &nothing);
-		else if (cli_is_told(run))
+		else if (cli_answers_people(run))
 			fputs("nothing came in: no text\n", stderr);
 		run->exit = CLI_NOTHING;
 		return ROGER_OK;

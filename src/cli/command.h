@@ -41,9 +41,8 @@ struct cli_run {
 	char **argv;			/* of the program: its name, the command's, the rest */
 };
 
-/* Is the answer printed for people?  Not with --quiet, which leaves JSON and what is for a program.
- */
-static inline bool cli_is_told(const struct cli_run *run)
+/* Print words for people?  Not with --quiet, and not where a program reads the answer. */
+static inline bool cli_answers_people(const struct cli_run *run)
 {
 	return run->form == CLI_HUMAN && !run->quiet;
 }

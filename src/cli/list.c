@@ -11,7 +11,7 @@ static void print_messages(const struct cli_run *run, const struct roger_message
 {
 	size_t i;
 
-	if (cli_is_told(run))
+	if (cli_answers_people(run))
 		cli_print_summaries(run, messages, RG_STR(""));
 	for (i = 0; i < messages->count && run->form != CLI_HUMAN; i++, more = true) {
 		if (run->form == CLI_JSON && more)
@@ -50,7 +50,7 @@ static int print_page(struct cli_run *run, struct printed *printed, struct roger
 	if (run->form == CLI_JSON && printed->count == 0)
 		fputs(CLI_FORMAT ",\"messages\":[", cli_out);
 	print_messages(run, &reply.messages, printed->count > 0);
-	if (cli_is_told(run))
+	if (cli_answers_people(run))
 		cli_print_notes(&reply.notes);
 	if (printed->count == 0)
 		printed->total = reply.total;
@@ -71,10 +71,10 @@ static void print_end(const struct cli_run *run, const struct printed *printed)
 		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
-	} else if (cli_is_told(run) && request->after.length) {
+	} else if (cli_answers_people(run) && request->after.length) {
 		cli_say("go on with %s--after %t\n",
 			cli_screen_folds() && request->newest ? "--newest " : "", request->after);
-	} else if (cli_is_told(run) && printed->count == 0) {
+	} else if (cli_answers_people(run) && printed->count == 0) {
 		fputs("no messages\n", cli_out);
 	}
 }

@@ -223,7 +223,7 @@ static int queue_send(const struct cli_run *run, struct roger_err *err)
 		return r;
 	if (run->form != CLI_HUMAN)
 		cli_print_reply(run, &rg_queued_record, &queued);
-	for (i = 0; cli_is_told(run) && i < queued.to.count; i++)
+	for (i = 0; cli_answers_people(run) && i < queued.to.count; i++)
 		cli_say("queued -> %t, until %s answers\n", queued.to.items[i],
 			rg_remote_server(run->roger));
 	return ROGER_OK;
@@ -514,7 +514,7 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 			done->left_out);
 	if (run->form == CLI_JSON)
 		cli_print_reply(run, &rg_batch_record, done);
-	else if (cli_is_told(run))
+	else if (cli_answers_people(run))
 		cli_say("%d send%p, %d message%p stored, %d known already%s\n", done->sent,
 			done->stored, done->duplicates,
 			request_of(run)->dry_run ? " (dry run: nothing stored)" : "");

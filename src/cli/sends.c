@@ -79,7 +79,7 @@ CLI_COMMAND(dead, "dead", .verb = "dead_letters", .words = "list|show", .print =
 static int say_wait(struct cli_run *run, struct roger_err *err)
 {
 	(void)err;
-	if (cli_is_told(run) && isatty(STDERR_FILENO))
+	if (cli_answers_people(run) && isatty(STDERR_FILENO))
 		cli_print_note(RG_STR("waiting until it is read; --within says how long"));
 	return ROGER_OK;
 }

@@ -60,7 +60,7 @@ static int call_once(struct cli_run *run, bool notes, struct roger_err *err)
 	r = roger_wake(run->roger, request, &reply, err);
 	if (r < 0)
 		return r;
-	if (notes && cli_is_told(run))
+	if (notes && cli_answers_people(run))
 		cli_print_notes(&reply.notes);
 	if (reply.attempts.count || !request->timeout_ms)
 		cli_answer(run, &reply);
