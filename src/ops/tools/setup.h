@@ -112,45 +112,18 @@ RG_CHECKED int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_s
 				   bool user, struct rg_setup_piece *ret_piece,
 				   struct roger_err *err);
 
-/* Put in, or cut out, everything that the table names. */
-RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err);
-
 /* ------------------------------------------------------------------- edit -- */
 
 /* Replace the placeholders in a template; hook: the one it is of, or NULL. */
 struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
 				  const struct rg_setup_hook *hook, const char *template);
 
-/* Return a name in the path of a place, as the file has it. */
-static inline struct roger_str rg_setup_path_name(const struct rg_setup_plan *plan,
-						  const char *name)
-{
-	return rg_str(strcmp(name, "{root}") == 0 ? plan->root : name);
-}
-
-/* Print what marks a hook as roger's in this text: "roger hook claude stop", or with a quote after
- * roger where its path needs one. */
-void rg_setup_hook_mark(const struct rg_setup_piece *piece, struct roger_str text, char to[64]);
-
-/* Find the lines of a piece with their comments, or its whole file; NULL data: neither is there. */
-struct roger_str rg_setup_lines(const struct rg_setup_piece *piece);
-
 /* The edit that puts a piece into the text of its file, or cuts it out, as the request says. */
 RG_CHECKED int rg_setup_edit_make(const struct rg_setup_plan *plan,
 				  const struct rg_setup_piece *piece, struct rg_json_edit *ret_edit,
 				  struct roger_err *err);
 
-/* ----------------------------------------------------------------- record -- */
-
-/*
- * Find the record, lock it unless nothing is to be written, and read it: its edits become the first
- * edits of the targets or, when removing, are undone from the last one back.
- */
-RG_CHECKED int rg_setup_record_open(struct rg_setup_plan *plan, int *ret_lock,
-				    struct roger_err *err);
-
-/* Write the edits of all targets; without any, remove the record. */
-RG_CHECKED int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err);
+/* -------------------------------------------------------------------- try -- */
 
 /*
  * Try what is set up in the project and for the user, as the tools would: start

@@ -125,7 +125,7 @@ const struct rg_setup_place rg_setup_places[] = {
 	{ CLI_HOOK_CODEX, HERE, &workspace, "/config.yaml", rg_setup_codex_wake, NULL, "#",
 	  "wake" },
 	{ CLI_HOOK_CODEX, ANY, &codex, "/config.toml", codex_server, NULL, "#",
-	  "[mcp_servers.roger" },
+	  "mcp_servers.roger" },
 	{ CLI_HOOK_CODEX, ANY, &codex, "/hooks.json", NULL, hooks },
 
 	{ CLI_HOOK_GEMINI, ANY, &gemini, "/settings.json", plain_server, server },
