@@ -332,46 +332,18 @@ static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_pi
 }
 
 /*
- * Plan one edit, and remember it if it puts something in.  An error is noted at the file, and the
- * others go on.
+ * Put in, or cut out, everything that the table names: plan the edits, and remember those that put
+ * something in.  An error is noted at the file, and the others go on.
  */
-static void plan_piece(struct rg_setup_plan *plan, struct rg_setup_piece *piece)
-{
-	struct rg_setup_target *target = piece->target;
-	struct rg_setup_edit made;
-	struct rg_json_edit edit;
-	struct roger_err why;
-	int r;
-
-	if (target->settled)
-		return;
-	r = rg_setup_edit_make(plan, piece, &edit, &why);
-	if (r == ROGER_OK && rg_json_edit_is_none(&edit))
-		return;
-	if (r == ROGER_OK && !target->checked)
-		r = check_file(plan, piece, &why);
-	if (r < 0) {
-		leave_target(plan, target, &why);
-		return;
-	}
-	target->checked = true;
-	made = (struct rg_setup_edit){ rg_str(piece->tool),
-				       (int64_t)edit.offset,
-				       { target->text.data + edit.offset, edit.length },
-				       edit.text };
-	if (!plan->request->remove)
-		(void)!rg_arena_append(plan->arena, &target->changed.edits.items,
-				       &target->changed.edits.count, &made, sizeof made);
-	apply_edit(plan, target, edit);
-}
-
-/* Put in, or cut out, everything that the table names. */
 static int plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	const bool remove = plan->request->remove, user = plan->request->scope == ROGER_SETUP_USER;
 	const struct rg_setup_place *place;
-	const struct rg_setup_hook *hook;
+	struct rg_setup_target *target;
 	struct rg_setup_piece piece;
+	struct rg_setup_edit made;
+	struct rg_json_edit edit;
+	struct roger_err why;
 	int r;
 
 	for (place = rg_setup_places; place->file; place++) {
@@ -380,19 +352,31 @@ static int plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 		r = rg_setup_piece_find(plan, place, user, &piece, err);
 		if (r < 0)
 			return r;
+		target = piece.target;
 		/* Worktrees share git's folder: only the record's edits are removed from its files.
 		 */
-		if (!piece.target ||
+		if (!target || target->settled ||
 		    (remove && !place->folder &&
-		     !rg_workspace_below(plan->root, piece.target->changed.file.data)))
+		     !rg_workspace_below(plan->root, target->changed.file.data)))
 			continue;
-		if (place->value)
-			plan_piece(plan, &piece);
-		for (hook = rg_setup_hooks; !place->value && hook->event; hook++) {
-			piece.hook = hook;
-			if (hook->tool == place->tool)
-				plan_piece(plan, &piece);
+		r = rg_setup_edit_make(plan, &piece, &edit, &why);
+		if (r == ROGER_OK && rg_json_edit_is_none(&edit))
+			continue;
+		if (r == ROGER_OK && !target->checked)
+			r = check_file(plan, &piece, &why);
+		if (r < 0) {
+			leave_target(plan, target, &why);
+			continue;
 		}
+		target->checked = true;
+		made = (struct rg_setup_edit){ rg_str(piece.tool),
+					       (int64_t)edit.offset,
+					       { target->text.data + edit.offset, edit.length },
+					       edit.text };
+		if (!remove)
+			(void)!rg_arena_append(plan->arena, &target->changed.edits.items,
+					       &target->changed.edits.count, &made, sizeof made);
+		apply_edit(plan, target, edit);
 	}
 	return ROGER_OK;
 }

@@ -33,8 +33,9 @@ struct rg_setup_folder {
 };
 
 /*
- * One thing that setup puts into one file: with a path, a member of a JSON object, or all hooks of
- * the tool; with a mark, lines between two comments of roger's; else the whole file.  In values,
+ * One thing that setup puts into one file: with a path, a member of a JSON object, or with a mark,
+ * too, a hook in an array; with a mark alone, lines between two comments of roger's; else the whole
+ * file.  A hook is a command that a tool runs at an event: `roger hook TOOL COMMAND`.  In values,
  * {roger} is the program, {tool} the tool, {run} the shell's words for both, {command} those of the
  * hook, {as_words} and {as} the arguments that name the agent, {codex} its name where it is Codex.
  */
@@ -43,9 +44,9 @@ struct rg_setup_place {
 	unsigned scopes;		      /* 1 << enum roger_setup_scope */
 	const struct rg_setup_folder *folder; /* NULL: git's, which may be another worktree's */
 	const char *file;
-	const char *value;	 /* NULL: all hooks of the tool, in arrays below path */
+	const char *value;
 	const char *const *path; /* its names; {root}: the project's folder */
-	const char *mark;	 /* the start of the comments */
+	const char *mark;	 /* the start of the comments, or the command of a hook */
 	const char *taken;	 /* no other line of the file may start so */
 	int but;		 /* the tool that does not share it */
 };
@@ -53,15 +54,6 @@ extern const struct rg_setup_place rg_setup_places[]; /* ends with one without a
 
 /* The setting of roger with the command by which `roger wake` wakes Codex. */
 extern const char rg_setup_codex_wake[];
-
-/* A command that a tool runs at an event: `roger hook TOOL COMMAND`. */
-struct rg_setup_hook {
-	int tool;
-	const char *event; /* the tool's word for it */
-	const char *command;
-	const char *value; /* JSON, with placeholders */
-};
-extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an event */
 
 /* Begins a hook that comes with a repository: it is silent where roger is not installed. */
 #define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
@@ -74,7 +66,7 @@ struct rg_setup_target {
 	struct rg_setup_changed changed; /* its edits grow, or shrink, with the text */
 	size_t recorded;		 /* how many edits it began with */
 	bool there;
-	bool checked; /* it may be changed */
+	bool checked; /* it may be changed; or it was read to be tried */
 	bool settled; /* nothing more is done to it: it is left as it is, or all is undone */
 	struct roger_str before, text;
 	struct roger_str trouble; /* why something was left as it is */
@@ -94,11 +86,10 @@ struct rg_setup_plan {
 	size_t target_count;
 };
 
-/* One thing in one file: what a place of the table says, or one of its hooks. */
+/* A place of the table, and its file. */
 struct rg_setup_piece {
 	const struct rg_setup_place *place;
-	const struct rg_setup_hook *hook; /* NULL: the place is none of hooks */
-	const char *tool;		  /* "": several tools share it */
+	const char *tool; /* "": several tools share it */
 	struct rg_setup_target *target;
 };
 
@@ -114,9 +105,9 @@ RG_CHECKED int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_s
 
 /* ------------------------------------------------------------------- edit -- */
 
-/* Replace the placeholders in a template; hook: the one it is of, or NULL. */
+/* Replace the placeholders in a template; command: of the hook that it is of, or NULL. */
 struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
-				  const struct rg_setup_hook *hook, const char *template);
+				  const char *command, const char *template);
 
 /* The edit that puts a piece into the text of its file, or cuts it out, as the request says. */
 RG_CHECKED int rg_setup_edit_make(const struct rg_setup_plan *plan,

@@ -26,7 +26,7 @@ static struct roger_str inside_quotes(struct rg_arena *arena, struct roger_str t
 }
 
 struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
-				  const struct rg_setup_hook *hook, const char *template)
+				  const char *command, const char *template)
 {
 	const struct roger_str program = rg_str(plan->program), name = plan->request->name;
 	const struct roger_str shell = inside_quotes(plan->arena, program, true);
@@ -36,10 +36,11 @@ struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *
 		{ RG_STR("{tool}"), rg_str(tool) },
 		{ RG_STR("{run}"),
 		  rg_arena_text(arena, "%s%.*s hook %s",
-				hook && plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD
-										    : "",
+				command && plan->request->scope == ROGER_SETUP_PROJECT
+					? RG_SETUP_GUARD
+					: "",
 				RG_STR_ARGS(shell), tool) },
-		{ RG_STR("{command}"), rg_str(hook ? hook->command : "") },
+		{ RG_STR("{command}"), rg_str(command) },
 		{ RG_STR("{codex}"), name.length ? name : RG_STR("codex") },
 		{ RG_STR("{as}"),
 		  rg_arena_text(arena, "%s%.*s", name.length ? " --as " : "", RG_STR_ARGS(name)) },
@@ -59,9 +60,9 @@ struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *
  * roger where its path needs one. */
 static void print_hook_mark(const struct rg_setup_piece *piece, struct roger_str text, char to[64])
 {
-	snprintf(to, 64, "roger' hook %s %s", piece->tool, piece->hook->command);
+	snprintf(to, 64, "roger' hook %s %s", piece->tool, piece->place->mark);
 	if (!rg_str_find_part(text, rg_str(to)))
-		snprintf(to, 64, "roger hook %s %s", piece->tool, piece->hook->command);
+		snprintf(to, 64, "roger hook %s %s", piece->tool, piece->place->mark);
 }
 
 /* Return a name in the path of a place, as the file has it. */
@@ -206,7 +207,8 @@ static bool holds_others(struct roger_str element)
 static int edit_json(const struct rg_setup_plan *plan, const struct rg_setup_piece *piece,
 		     struct roger_str ours, struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	const char *const *name = piece->place->path;
+	const struct rg_setup_place *place = piece->place;
+	const char *const *name = place->path;
 	struct roger_str names[5];
 	struct roger_strs path = { names, 0 };
 	static const char word[] = "\"mcp\"";
@@ -216,20 +218,18 @@ static int edit_json(const struct rg_setup_plan *plan, const struct rg_setup_pie
 
 	for (; *name; name++)
 		names[path.count++] = path_name(plan, *name);
-	if (piece->hook) {
-		names[path.count++] = rg_str(piece->hook->event);
+	if (place->mark)
 		print_hook_mark(piece, piece->target->text, mark);
-	}
 	r = rg_json_spot_find(piece->target->text, &path, rg_str(mark), &spot, err);
 	if (r < 0)
 		return r;
 	if (!plan->request->remove)
 		r = rg_json_spot_put(&spot, ours, plan->arena, ret_edit, err);
 	/* A server with roger's name that runs something else is a person's own. */
-	else if (piece->hook || !strstr(piece->place->value, word) ||
+	else if (place->mark || !strstr(place->value, word) ||
 		 rg_str_find_part(spot.value, rg_str(word)))
 		*ret_edit = rg_json_spot_cut(&spot);
-	if (r == ROGER_OK && piece->hook && spot.key && !rg_json_edit_is_none(ret_edit) &&
+	if (r == ROGER_OK && place->mark && spot.key && !rg_json_edit_is_none(ret_edit) &&
 	    holds_others(spot.value))
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "it holds roger's hook in one list with others; take roger's out by "
@@ -252,9 +252,8 @@ int rg_setup_edit_make(const struct rg_setup_plan *plan, const struct rg_setup_p
 	if (!plan->request->remove) {
 		if (!rg_utf8_count(piece->target->text, &chars))
 			return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
-		ours = rg_setup_fill_in(plan, piece->tool, piece->hook,
-					piece->hook ? piece->hook->value : place->value);
-		if (mark)
+		ours = rg_setup_fill_in(plan, piece->tool, place->path ? mark : NULL, place->value);
+		if (mark && !place->path)
 			ours = rg_arena_text(plan->arena, "%s roger:begin%s\n%.*s%s roger:end%s\n",
 					     mark, close, RG_STR_ARGS(ours), mark, close);
 	}
@@ -493,11 +492,12 @@ static void try_lines(struct trying *trying)
 /* Try the shell commands in a value of an event that are this hook of roger's. */
 static void try_hook(struct trying *trying, const struct rg_value *value)
 {
-	const struct rg_setup_hook *hook = trying->piece.hook;
-	const struct roger_str tool = rg_str(trying->piece.tool);
-	struct roger_str wanted[6] = { { 0 }, RG_STR("hook"), tool, rg_str(hook->command) };
-	static const char guard[] = RG_SETUP_GUARD;
+	const struct rg_setup_place *place = trying->piece.place;
 	struct roger_str key, command = rg_json_str(value);
+	struct roger_str wanted[6] = {
+		{ 0 }, RG_STR("hook"), rg_str(trying->piece.tool), rg_str(place->mark)
+	};
+	static const char guard[] = RG_SETUP_GUARD;
 	const struct rg_value *inner = NULL;
 	char what[64];
 	size_t i = 0;
@@ -509,8 +509,8 @@ static void try_hook(struct trying *trying, const struct rg_value *value)
 		return;
 	if (rg_str_begins(command, guard))
 		command = rg_str(command.data + sizeof guard - 1);
-	snprintf(what, sizeof what, "hook at %s", hook->event);
-	report_link(trying, what, try_command(trying, command, wanted, 4, inputs[hook->tool]));
+	snprintf(what, sizeof what, "hook at %s", place->path[1]);
+	report_link(trying, what, try_command(trying, command, wanted, 4, inputs[place->tool]));
 }
 
 /* -------------------------------------------------------------------- all -- */
@@ -520,10 +520,10 @@ static void try_place(struct trying *trying, const struct rg_setup_place *place,
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	struct rg_setup_piece *piece = &trying->piece;
-	const struct rg_setup_hook *hook;
 	const struct rg_value *value;
 	const char *const *name;
 	struct roger_err why;
+	bool first;
 	int r = rg_setup_piece_find(&trying->plan, place, user, piece, &why);
 
 	/* A missing HOME, or a file that cannot be read, is not reported. */
@@ -533,24 +533,25 @@ static void try_place(struct trying *trying, const struct rg_setup_place *place,
 		try_lines(trying);
 		return;
 	}
+	first = !piece->target->checked;
+	piece->target->checked = true;
 	if (rg_json_read_lenient(piece->target->text, &json, &why) < 0) {
-		report_link(trying, place->value ? "server" : "hooks",
-			    rg_arena_str(trying->plan.arena, rg_str(why.message)));
+		if (first)
+			report_link(trying, place->mark ? "hooks" : "server",
+				    rg_arena_str(trying->plan.arena, rg_str(why.message)));
 		return;
 	}
 	value = rg_json_root(json);
 	/* A top-level "env" is for all programs that the tool starts. */
-	check_environment(trying, value);
+	if (first)
+		check_environment(trying, value);
 	for (name = place->path; *name; name++)
 		value = rg_json_member_of(value, path_name(&trying->plan, *name));
-	if (place->value && rg_json_kind(value) == RG_JSON_OBJECT)
+	if (!place->mark && rg_json_kind(value) == RG_JSON_OBJECT)
 		try_server(trying, value);
-	for (hook = rg_setup_hooks; !place->value && hook->event; hook++) {
-		piece->hook = hook;
-		/* A hook that waits for mail is not tried. */
-		if (hook->tool == place->tool && strcmp(hook->command, "idle") != 0)
-			try_hook(trying, rg_json_member(value, hook->event));
-	}
+	/* A hook that waits for mail is not tried. */
+	else if (place->mark && strcmp(place->mark, "idle") != 0)
+		try_hook(trying, value);
 }
 
 int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_list *ret_links,

@@ -19,33 +19,6 @@ static const char bash[] =
 /* A hook of Claude Code can wait in the background; exit status 2 wakes the agent. */
 static const char rewake[] = "{" NESTED(", \"asyncRewake\": true, \"timeout\": 86400");
 
-/* Each hook is put before those that are there. */
-const struct rg_setup_hook rg_setup_hooks[] = {
-	{ CLI_HOOK_CLAUDE, "SessionStart", "idle", rewake },
-	{ CLI_HOOK_CLAUDE, "SessionStart", "session-start", plain },
-	{ CLI_HOOK_CLAUDE, "UserPromptSubmit", "prompt", plain },
-	{ CLI_HOOK_CLAUDE, "PostToolUse", "tool", any_tool },
-	{ CLI_HOOK_CLAUDE, "Stop", "idle", rewake },
-	{ CLI_HOOK_CLAUDE, "Stop", "stop", plain },
-	{ CLI_HOOK_CODEX, "SessionStart", "session-start", plain },
-	{ CLI_HOOK_CODEX, "UserPromptSubmit", "prompt", plain },
-	{ CLI_HOOK_CODEX, "PostToolUse", "tool", plain },
-	{ CLI_HOOK_CODEX, "Stop", "stop", plain },
-	{ CLI_HOOK_GEMINI, "SessionStart", "session-start", named },
-	{ CLI_HOOK_GEMINI, "BeforeAgent", "prompt", named },
-	{ CLI_HOOK_GEMINI, "AfterTool", "tool", named },
-	{ CLI_HOOK_GEMINI, "AfterAgent", "stop", named },
-	{ CLI_HOOK_COPILOT, "sessionStart", "session-start", bash },
-	{ CLI_HOOK_COPILOT, "userPromptSubmitted", "prompt", bash },
-	{ CLI_HOOK_COPILOT, "postToolUse", "tool", bash },
-	{ CLI_HOOK_COPILOT, "agentStop", "stop", bash },
-	{ CLI_HOOK_QWEN, "SessionStart", "session-start", named },
-	{ CLI_HOOK_QWEN, "UserPromptSubmit", "prompt", named },
-	{ CLI_HOOK_QWEN, "PostToolUse", "tool", named },
-	{ CLI_HOOK_QWEN, "Stop", "stop", named },
-	{ 0 },
-};
-
 #define ARGS "\"mcp\", \"--for\", \"{tool}\"{as_words}"
 #define COMMAND "\"command\": \"{roger}\", \"args\": [" ARGS "]"
 
@@ -80,6 +53,21 @@ static const char agents_block[] =
 #define ANY (HERE | USER)
 #define EXCLUDE NULL, "/info/exclude"
 
+/* A hook, the files that have hooks, and a hook of Claude Code in either file. */
+#define HOOK(event, value, command) value, (const char *const[]){ "hooks", event, NULL }, command
+#define CODEX_HOOKS CLI_HOOK_CODEX, ANY, &codex, "/hooks.json"
+#define GEMINI_HOOKS CLI_HOOK_GEMINI, ANY, &gemini, "/settings.json"
+#define COPILOT_HOOKS CLI_HOOK_COPILOT, ANY, &copilot, "/hooks/roger.json"
+#define QWEN_HOOKS CLI_HOOK_QWEN, ANY, &qwen, "/settings.json"
+#define PLACE(...)                                                                                 \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+#define CLAUDE_HOOK(...)                                                                           \
+	PLACE(CLI_HOOK_CLAUDE, PROJECT | USER, &claude, "/settings.json", HOOK(__VA_ARGS__)),      \
+		PLACE(CLI_HOOK_CLAUDE, STEALTH, &claude, "/settings.local.json",                   \
+		      HOOK(__VA_ARGS__))
+
 /* Where files are in a project, and those of a user. */
 static const struct rg_setup_folder root = { "" };
 static const struct rg_setup_folder workspace = { "/.roger", .shared = true };
@@ -98,9 +86,9 @@ static const struct rg_setup_folder qwen = { "/.qwen", "QWEN_HOME", "", "/.qwen"
 /* Where a server stands in the settings of most tools, and the other members. */
 static const char *const server[] = { "mcpServers", "roger", NULL };
 static const char *const project_server[] = { "projects", "{root}", "mcpServers", "roger", NULL };
-static const char *const hooks[] = { "hooks", NULL };
 static const char *const version[] = { "version", NULL };
 
+/* Each hook is put before those that are there. */
 const struct rg_setup_place rg_setup_places[] = {
 	/* Claude Code reads another file, and its hook says the same. */
 	{ 0, PROJECT, &root, "/AGENTS.md", agents_block, NULL, "<!--", NULL, CLI_HOOK_CLAUDE },
@@ -119,17 +107,27 @@ const struct rg_setup_place rg_setup_places[] = {
 	{ CLI_HOOK_CLAUDE, PROJECT, &root, "/.mcp.json", claude_server, server },
 	{ CLI_HOOK_CLAUDE, USER, &claude_json, "", claude_server, server },
 	{ CLI_HOOK_CLAUDE, STEALTH, &claude_json, "", claude_server, project_server },
-	{ CLI_HOOK_CLAUDE, PROJECT | USER, &claude, "/settings.json", NULL, hooks },
-	{ CLI_HOOK_CLAUDE, STEALTH, &claude, "/settings.local.json", NULL, hooks },
+	CLAUDE_HOOK("SessionStart", rewake, "idle"),
+	CLAUDE_HOOK("SessionStart", plain, "session-start"),
+	CLAUDE_HOOK("UserPromptSubmit", plain, "prompt"),
+	CLAUDE_HOOK("PostToolUse", any_tool, "tool"),
+	CLAUDE_HOOK("Stop", rewake, "idle"),
+	CLAUDE_HOOK("Stop", plain, "stop"),
 
 	{ CLI_HOOK_CODEX, HERE, &workspace, "/config.yaml", rg_setup_codex_wake, NULL, "#",
 	  "wake" },
 	{ CLI_HOOK_CODEX, ANY, &codex, "/config.toml", codex_server, NULL, "#",
 	  "mcp_servers.roger" },
-	{ CLI_HOOK_CODEX, ANY, &codex, "/hooks.json", NULL, hooks },
+	{ CODEX_HOOKS, HOOK("SessionStart", plain, "session-start") },
+	{ CODEX_HOOKS, HOOK("UserPromptSubmit", plain, "prompt") },
+	{ CODEX_HOOKS, HOOK("PostToolUse", plain, "tool") },
+	{ CODEX_HOOKS, HOOK("Stop", plain, "stop") },
 
-	{ CLI_HOOK_GEMINI, ANY, &gemini, "/settings.json", plain_server, server },
-	{ CLI_HOOK_GEMINI, ANY, &gemini, "/settings.json", NULL, hooks },
+	{ GEMINI_HOOKS, plain_server, server },
+	{ GEMINI_HOOKS, HOOK("SessionStart", named, "session-start") },
+	{ GEMINI_HOOKS, HOOK("BeforeAgent", named, "prompt") },
+	{ GEMINI_HOOKS, HOOK("AfterTool", named, "tool") },
+	{ GEMINI_HOOKS, HOOK("AfterAgent", named, "stop") },
 
 	/* The plugin of these tools adds the server to their settings. */
 	{ CLI_HOOK_OPENCODE, ANY, &opencode, "/plugin/roger.js", plugin },
@@ -137,11 +135,17 @@ const struct rg_setup_place rg_setup_places[] = {
 
 	{ CLI_HOOK_COPILOT, HERE, &copilot, "/mcp.json", copilot_server, server },
 	{ CLI_HOOK_COPILOT, USER, &copilot, "/mcp-config.json", copilot_server, server },
-	{ CLI_HOOK_COPILOT, ANY, &copilot, "/hooks/roger.json", NULL, hooks },
-	{ CLI_HOOK_COPILOT, ANY, &copilot, "/hooks/roger.json", "1", version },
+	{ COPILOT_HOOKS, HOOK("sessionStart", bash, "session-start") },
+	{ COPILOT_HOOKS, HOOK("userPromptSubmitted", bash, "prompt") },
+	{ COPILOT_HOOKS, HOOK("postToolUse", bash, "tool") },
+	{ COPILOT_HOOKS, HOOK("agentStop", bash, "stop") },
+	{ COPILOT_HOOKS, "1", version },
 
-	{ CLI_HOOK_QWEN, ANY, &qwen, "/settings.json", qwen_server, server },
-	{ CLI_HOOK_QWEN, ANY, &qwen, "/settings.json", NULL, hooks },
+	{ QWEN_HOOKS, qwen_server, server },
+	{ QWEN_HOOKS, HOOK("SessionStart", named, "session-start") },
+	{ QWEN_HOOKS, HOOK("UserPromptSubmit", named, "prompt") },
+	{ QWEN_HOOKS, HOOK("PostToolUse", named, "tool") },
+	{ QWEN_HOOKS, HOOK("Stop", named, "stop") },
 	{ 0 },
 };
 
