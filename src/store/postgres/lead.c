@@ -324,15 +324,11 @@ static int load_all(struct rg_postgres *postgres, const struct row *row, struct 
 /* Are the lines in memory those of the row? */
 static bool fits_row(struct rg_postgres *postgres, const struct row *row)
 {
-	struct rg_common *common = postgres->common;
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = rg_common_lock(postgres->common);
 	const struct rg_kept_journal *messages = common->messages;
-	bool good;
 
-	rg_common_lock(common);
-	good = messages->number == row->messages && rg_kept_end(messages) == row->bytes &&
+	return messages->number == row->messages && rg_kept_end(messages) == row->bytes &&
 	       (messages->chain == row->chain || (common->doubt && common->other == row->chain));
-	rg_common_unlock(common);
-	return good;
 }
 
 /* ----------------------------------------------------------------- leading -- */
@@ -571,26 +567,24 @@ static bool is_led(const struct rg_postgres *postgres)
 int rg_pg_wait_until_ready(struct rg_postgres *postgres, int64_t wait_ms, struct roger_err *err)
 {
 	const int64_t until_ns = rg_clock_monotonic_ns() + wait_ms * 1000000;
-	struct rg_common *common = postgres->common;
-	int r = ROGER_OK;
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 
 	if (now_ms() < atomic_load(&postgres->lease_ns))
 		return ROGER_OK;
-	rg_common_lock(common);
+	common = rg_common_lock(postgres->common);
 	while (!may_answer(postgres) &&
 	       !(postgres->decided && is_led(postgres) && !postgres->trouble.code) &&
 	       rg_common_wait(common, &common->covered_more, until_ns))
 		continue;
 	if (is_led(postgres))
-		r = rg_fail_member(err, ROGER_ETIMEOUT, "leader",
-				   "another server leads this workspace: %.*s",
-				   (int)strcspn(postgres->leader, "("), postgres->leader);
-	else if (!may_answer(postgres))
-		r = rg_fail(
+		return rg_fail_member(err, ROGER_ETIMEOUT, "leader",
+				      "another server leads this workspace: %.*s",
+				      (int)strcspn(postgres->leader, "("), postgres->leader);
+	if (!may_answer(postgres))
+		return rg_fail(
 			err, ROGER_ETIMEOUT, 0,
 			"PostgreSQL does not confirm that this server leads the workspace%s%.300s",
 			*postgres->trouble.message ? ": " : "; try again",
 			postgres->trouble.message);
-	rg_common_unlock(common);
-	return r;
+	return ROGER_OK;
 }

@@ -294,21 +294,18 @@ static int begin_postgres(struct rg_handle *first, char *address, struct roger_e
 static int wait_decided(struct rg_postgres *postgres, struct roger_err *err)
 {
 	const int64_t until_ns = rg_clock_monotonic_ns() + DECIDE_MS * INT64_C(1000000);
-	struct rg_common *common = postgres->common;
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = rg_common_lock(postgres->common);
 	const struct roger_err *trouble = &postgres->trouble;
-	int r = ROGER_OK;
 
-	rg_common_lock(common);
-	while (!postgres->decided && r == ROGER_OK) {
+	while (!postgres->decided) {
 		if (trouble->code == ROGER_EREFUSED || trouble->code == ROGER_ECONFIG)
-			r = rg_fail(err, trouble->code, 0, "%s", trouble->message);
-		else if (!rg_common_wait(common, &common->covered_more, until_ns))
-			r = rg_fail(err, ROGER_ETIMEOUT, 0,
-				    "the lines were not read in time%s%.300s",
-				    *trouble->message ? ": " : "", trouble->message);
+			return rg_fail(err, trouble->code, 0, "%s", trouble->message);
+		if (!rg_common_wait(common, &common->covered_more, until_ns))
+			return rg_fail(err, ROGER_ETIMEOUT, 0,
+				       "the lines were not read in time%s%.300s",
+				       *trouble->message ? ": " : "", trouble->message);
 	}
-	rg_common_unlock(common);
-	return r;
+	return ROGER_OK;
 }
 
 int rg_postgres_store_open(struct rg_workspace *workspace, const struct rg_store_above *above,

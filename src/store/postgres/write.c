@@ -209,13 +209,9 @@ static enum fate look_at_fate(struct rg_postgres *postgres, const struct batch *
 
 static bool go_on(struct rg_postgres *postgres, const struct batch *batch)
 {
-	struct rg_common *common = postgres->common;
-	bool on;
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = rg_common_lock(postgres->common);
 
-	rg_common_lock(common);
-	on = !postgres->ending && common->life == batch->life;
-	rg_common_unlock(common);
-	return on;
+	return !postgres->ending && common->life == batch->life;
 }
 
 /* Wait until what is written is on disk and on the standby. */

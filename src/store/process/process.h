@@ -158,9 +158,15 @@ struct rg_common *rg_common_find(const char *name);
 /* Copy the standing, its place and the era into the handle, for the layer above. */
 void rg_common_note_standing(struct rg_handle *handle);
 
-/* Take the mutex, and give it back. */
-void rg_common_lock(struct rg_common *common);
+/* Take the mutex, and give it back; returns common. */
+struct rg_common *rg_common_lock(struct rg_common *common);
 void rg_common_unlock(struct rg_common *common);
+/* Give it back at the end of a block; NULL: it was not taken. */
+static inline void rg_common_leavep(struct rg_common **common)
+{
+	if (*common)
+		rg_common_unlock(*common);
+}
 /* Does this thread have the mutex?  For assertions. */
 static inline bool rg_common_has(const struct rg_common *common)
 {

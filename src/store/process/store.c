@@ -36,11 +36,12 @@ static struct rg_handle *handle_of(struct rg_store *store)
 	return (struct rg_handle *)store;
 }
 
-void rg_common_lock(struct rg_common *common)
+struct rg_common *rg_common_lock(struct rg_common *common)
 {
 	pthread_mutex_lock(&common->mutex);
 	common->holder = pthread_self();
 	common->entered++;
+	return common;
 }
 
 void rg_common_unlock(struct rg_common *common)
@@ -52,10 +53,7 @@ void rg_common_unlock(struct rg_common *common)
 
 static struct rg_common *enter_common(struct rg_store *store)
 {
-	struct rg_common *common = handle_of(store)->common;
-
-	rg_common_lock(common);
-	return common;
+	return rg_common_lock(handle_of(store)->common);
 }
 
 static void init_condition(pthread_cond_t *condition)
@@ -357,18 +355,19 @@ static int fail_led(const struct rg_handle *handle, struct roger_err *err)
 /* Enter, if this process may answer. */
 static int enter_ready(struct rg_store *base, struct rg_common **ret_common, struct roger_err *err)
 {
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 	struct rg_handle *handle = handle_of(base);
 	const struct rg_keeping *keeping = handle->common->keeping;
 	int r = keeping && !handle->inner ? keeping->ready(handle, err) : ROGER_OK;
 
 	if (r < 0)
 		return r;
-	*ret_common = enter_common(base);
+	common = enter_common(base);
 	begin_job(handle);
-	if (is_over(handle) || (base->asked && !handle->leads)) {
-		rg_common_unlock(*ret_common);
+	if (is_over(handle) || (base->asked && !handle->leads))
 		return fail_led(handle, err);
-	}
+	*ret_common = common;
+	common = NULL;
 	return ROGER_OK;
 }
 
@@ -437,27 +436,24 @@ static int add_file(const struct rg_handle *handle, enum rg_log log, const char 
 static int process_list(struct rg_store *base, enum rg_log log, struct roger_str owner,
 			struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
 {
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(base);
 	const struct rg_kept_journal *journal;
-	struct rg_common *common = enter_common(base);
 	char name[RG_FILE_NAME_BYTES];
 	int r = ROGER_OK;
 
 	name_of(log, owner, name);
 	if (rg_log_kinds[log].file || owner.length)
-		r = add_file(handle_of(base), log, name, arena, files, err);
-	else
-		for (journal = common->journals; journal && r == ROGER_OK; journal = journal->next)
-			if (journal->log == log)
-				r = add_file(handle_of(base), log, journal->name, arena, files,
-					     err);
-	rg_common_unlock(common);
+		return add_file(handle_of(base), log, name, arena, files, err);
+	for (journal = common->journals; journal && r == ROGER_OK; journal = journal->next)
+		if (journal->log == log)
+			r = add_file(handle_of(base), log, journal->name, arena, files, err);
 	return r;
 }
 
 static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *ret_there,
 			struct roger_err *err)
 {
-	struct rg_common *common;
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 	struct rg_kept_journal *journal;
 	int r = enter_ready(base, &common, err);
 
@@ -467,10 +463,9 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 	*ret_there = journal != NULL;
 	file->inode = journal ? journal->number : 0;
 	file->size = journal ? rg_kept_end(journal) : 0;
-	if (journal && file->log != RG_LOG_MESSAGES)
-		r = wait_shown(handle_of(base), journal->change, err);
-	rg_common_unlock(common);
-	return r;
+	return journal && file->log != RG_LOG_MESSAGES
+		       ? wait_shown(handle_of(base), journal->change, err)
+		       : ROGER_OK;
 }
 
 /* Where bytes may be read from memory.  Whoever reads from byte 0 verifies what is kept, so it
@@ -543,20 +538,16 @@ static int read_kept(struct rg_handle *handle, const struct rg_kept_journal *jou
 static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
 		      char *room, size_t want, size_t *ret_got, struct roger_err *err)
 {
-	struct rg_common *common = enter_common(base);
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(base);
 	const struct rg_kept_journal *journal =
 		rg_common_journal(common, file->log, file->name.data, false);
-	int r;
 
 	*ret_got = 0;
 	if (!journal || (file->inode && file->inode != journal->number))
-		r = rg_fail(err, ROGER_ETIMEOUT, 0,
-			    "'%.*s' was replaced while it was read; try again",
-			    RG_STR_ARGS(file->shown));
-	else
-		r = read_kept(handle_of(base), journal, from, room, want, ret_got, err);
-	rg_common_unlock(common);
-	return r;
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "'%.*s' was replaced while it was read; try again",
+			       RG_STR_ARGS(file->shown));
+	return read_kept(handle_of(base), journal, from, room, want, ret_got, err);
 }
 
 /* Needs the mutex. */
@@ -571,38 +562,34 @@ static int check_changes(struct rg_store *base, struct roger_err *err)
 static int process_add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 		       struct roger_str entries, bool durable, struct roger_err *err)
 {
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 	struct rg_kept_journal *journal;
 	char name[RG_FILE_NAME_BYTES];
-	struct rg_common *common;
 	uint64_t start;
 	int r = enter_ready(base, &common, err);
 
 	rg_assert(log != RG_LOG_MESSAGES);
+	if (r == ROGER_OK)
+		r = check_changes(base, err);
 	if (r < 0)
 		return r;
 	name_of(log, owner, name);
-	r = check_changes(base, err);
-	journal = r == ROGER_OK ? rg_common_journal(common, log, name, true) : NULL;
-	if (r == ROGER_OK && !journal)
-		r = rg_fail_memory(err);
-	if (journal && entries.length) {
-		start = rg_kept_end(journal);
-		if (rg_log_kinds[log].chained)
-			rg_chain_add_entries(entries, &journal->chain, &journal->text);
-		else
-			rg_buf_add_str(&journal->text, entries);
-		r = journal->text.failed
-			    ? rg_fail_memory(err)
-			    : queue_lines(handle_of(base), journal, start,
-					  (struct roger_str){ journal->text.data +
-								      (start - journal->from),
-							      rg_kept_end(journal) - start },
-					  durable, err);
-		if (r == ROGER_OK && durable)
-			r = wait_covered(handle_of(base), journal->change, 0, err);
-	}
-	rg_common_unlock(common);
-	return r;
+	journal = rg_common_journal(common, log, name, true);
+	if (!journal || !entries.length)
+		return rg_kept(journal, err);
+	start = rg_kept_end(journal);
+	if (rg_log_kinds[log].chained)
+		rg_chain_add_entries(entries, &journal->chain, &journal->text);
+	else
+		rg_buf_add_str(&journal->text, entries);
+	if (journal->text.failed)
+		return rg_fail_memory(err);
+	r = queue_lines(handle_of(base), journal, start,
+			(struct roger_str){ journal->text.data + (start - journal->from),
+					    rg_kept_end(journal) - start },
+			durable, err);
+	return r == ROGER_OK && durable ? wait_covered(handle_of(base), journal->change, 0, err)
+					: r;
 }
 
 /* Needs the mutex.  Read a whole journal. */
@@ -656,23 +643,25 @@ static int process_rewrite(struct rg_store *base, enum rg_log log, struct roger_
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf kept = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 	struct rg_kept_journal *journal;
 	char name[RG_FILE_NAME_BYTES];
 	struct roger_str rest, line;
-	struct rg_common *common;
 	uint64_t chain = 0;
 	int r = enter_ready(base, &common, err);
 
 	rg_assert(log != RG_LOG_MESSAGES);
 	*ret_dropped = 0;
+	if (r == ROGER_OK)
+		r = check_changes(base, err);
 	if (r < 0)
 		return r;
 	name_of(log, owner, name);
 	journal = rg_common_journal(common, log, name, false);
-	r = check_changes(base, err);
-	if (r == ROGER_OK && journal)
-		r = read_all(handle_of(base), journal, &text, err);
-	rest = r == ROGER_OK ? rg_buf_str(&text) : RG_STR("");
+	r = journal ? read_all(handle_of(base), journal, &text, err) : ROGER_OK;
+	if (r < 0)
+		return r;
+	rest = rg_buf_str(&text);
 	while (rest.length) {
 		line = (struct roger_str){ rest.data,
 					   (size_t)((char *)memchr(rest.data, '\n', rest.length) -
@@ -684,12 +673,10 @@ static int process_rewrite(struct rg_store *base, enum rg_log log, struct roger_
 		rest.data += line.length + 1;
 		rest.length -= line.length + 1;
 	}
-	if (r == ROGER_OK && kept.failed)
-		r = rg_fail_memory(err);
-	if (r == ROGER_OK && *ret_dropped)
-		r = keep_lines(handle_of(base), journal, rg_buf_str(&kept), chain, err);
-	rg_common_unlock(common);
-	return r;
+	if (kept.failed)
+		return rg_fail_memory(err);
+	return *ret_dropped ? keep_lines(handle_of(base), journal, rg_buf_str(&kept), chain, err)
+			    : ROGER_OK;
 }
 
 /* --------------------------------------------------------------- figures -- */
@@ -828,7 +815,7 @@ static struct rg_figure on_disk(const struct rg_common *common)
 static bool process_figure(struct rg_store *base, const struct rg_figure_key *key,
 			   struct rg_figure *ret_figure)
 {
-	struct rg_common *common = enter_sound(base);
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_sound(base);
 	const struct rg_kept_document *document;
 	const struct agent *agent;
 	const struct count *count;
@@ -864,14 +851,13 @@ static bool process_figure(struct rg_store *base, const struct rg_figure_key *ke
 	case RG_FIGURE_DAMAGED:
 		break;
 	}
-	rg_common_unlock(common);
 	return found || ret_figure->count > 0;
 }
 
 static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 		       const struct rg_figure *figure)
 {
-	struct rg_common *common = enter_common(base);
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(base);
 	struct count *count;
 	bool fresh;
 
@@ -886,17 +872,15 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 	} else {
 		common->witness = *figure;
 	}
-	rg_common_unlock(common);
 }
 
 static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure *ret_named)
 {
-	struct rg_common *common = enter_sound(base);
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_sound(base);
 	const struct agent *agent = rg_table_next(&common->agents, i);
 
 	if (agent)
 		*ret_named = agent->named;
-	rg_common_unlock(common);
 	return agent != NULL;
 }
 
@@ -904,19 +888,17 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
  * true. */
 static bool process_keep(struct rg_store *base, enum rg_keep what)
 {
-	struct rg_common *common = enter_common(base);
-	const bool kept = common->keeping && what == RG_KEEP_NOW;
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(base);
 
 	common->stale |= what == RG_KEEP_NOTHING;
-	rg_common_unlock(common);
-	return kept;
+	return common->keeping && what == RG_KEEP_NOW;
 }
 
 /* -------------------------------------------------------------- messages -- */
 
 static struct rg_shared *process_head(struct rg_store *base, struct rg_head *ret_head)
 {
-	struct rg_common *common = enter_sound(base);
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_sound(base);
 	struct rg_shared *shared;
 	const struct rg_held *held;
 
@@ -934,7 +916,6 @@ static struct rg_shared *process_head(struct rg_store *base, struct rg_head *ret
 	for (held = common->held; ret_head && held; held = held->next)
 		if (held->owner == base)
 			ret_head->held |= 1U << held->which;
-	rg_common_unlock(common);
 	return shared;
 }
 
@@ -979,7 +960,7 @@ static int check_standing(struct rg_store *base, struct roger_err *err)
 
 static int process_settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
 {
-	struct rg_common *common;
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
@@ -988,7 +969,6 @@ static int process_settle(struct rg_store *base, uint64_t *ret_end, struct roger
 	r = check_standing(base, err);
 	check_end(common);
 	*ret_end = common->durable;
-	rg_common_unlock(common);
 	return r;
 }
 
@@ -1029,8 +1009,8 @@ static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, si
 static int process_append(struct rg_store *base, rg_compose *compose, void *context,
 			  uint64_t *ret_end, struct roger_err *err)
 {
-	struct rg_common *common = enter_common(base);
-	struct rg_buf out = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(base);
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	uint64_t chain = common->messages->chain, before = 0;
 	const struct rg_held *held = *find_held(common, RG_LOCK_APPEND, RG_STR(""));
 	size_t line, start = 0, last = 0;
@@ -1038,10 +1018,8 @@ static int process_append(struct rg_store *base, rg_compose *compose, void *cont
 
 	rg_assert(rg_store_took(base, RG_LOCK_APPEND));
 	*ret_end = 0;
-	if (!held || held->owner != base) {
-		rg_common_unlock(common);
+	if (!held || held->owner != base)
 		return ROGER_OK;
-	}
 	for (line = 0; compose(context, line, &out); line++) {
 		last = start;
 		before = chain;
@@ -1052,40 +1030,35 @@ static int process_append(struct rg_store *base, rg_compose *compose, void *cont
 		start = out.length;
 	}
 	if (out.failed)
-		r = rg_fail_memory(err);
-	else if (out.length)
+		return rg_fail_memory(err);
+	if (out.length)
 		r = append_lines(handle_of(base), &out, line, last, before, chain, err);
 	if (r == ROGER_OK)
 		*ret_end = rg_kept_end(common->messages);
-	rg_buf_deinit(&out);
-	rg_common_unlock(common);
 	return r;
 }
 
 static int sync_journal(struct rg_store *base, const struct rg_log_file *file, uint64_t end,
 			struct roger_err *err)
 {
-	struct rg_common *common = enter_common(base);
-	const struct rg_kept_journal *journal = NULL;
-	int r = ROGER_OK;
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(base);
+	const struct rg_kept_journal *journal;
 
 	if (!common->keeping) {
 		wake_sleepers(common, (struct roger_str){ 0 });
 		pthread_cond_broadcast(&common->covered_more);
-	} else if (file && file->log != RG_LOG_MESSAGES) {
-		journal = rg_common_journal(common, file->log, file->name.data, false);
-		r = journal ? wait_shown(handle_of(base), journal->change, err) : ROGER_OK;
-	} else {
-		r = wait_covered(handle_of(base), 0, end, err);
+		return ROGER_OK;
 	}
-	rg_common_unlock(common);
-	return r;
+	if (!file || file->log == RG_LOG_MESSAGES)
+		return wait_covered(handle_of(base), 0, end, err);
+	journal = rg_common_journal(common, file->log, file->name.data, false);
+	return journal ? wait_shown(handle_of(base), journal->change, err) : ROGER_OK;
 }
 
 static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
 {
 	const int64_t until_ns = after_ms(wait_ms);
-	struct rg_common *common = enter_common(base);
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(base);
 	struct rg_sleeper self = { .next = common->sleepers, .names = base->names };
 	struct rg_sleeper **place = &common->sleepers;
 
@@ -1103,7 +1076,6 @@ static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
 		*place = self.next;
 		pthread_cond_destroy(&self.called);
 	}
-	rg_common_unlock(common);
 }
 
 /* ----------------------------------------------------------------- locks -- */
@@ -1147,7 +1119,7 @@ static int take_lock(struct rg_common *common, const struct rg_lock_wish *wish,
 
 static void process_unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
 {
-	struct rg_common *common = enter_common(base);
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(base);
 	struct rg_held **place = find_held(common, which, agent), *held = *place;
 
 	base->taken &= ~(1U << which);
@@ -1156,14 +1128,13 @@ static void process_unlock(struct rg_store *base, enum rg_store_lock which, stru
 		free(held);
 	}
 	pthread_cond_broadcast(&common->freed);
-	rg_common_unlock(common);
 }
 
 static int process_lock(struct rg_store *base, const struct rg_lock_wish *wish,
 			struct roger_err *err)
 {
 	struct rg_lock_wish wanted = *wish;
-	struct rg_common *common;
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
@@ -1178,15 +1149,16 @@ static int process_lock(struct rg_store *base, const struct rg_lock_wish *wish,
 		r = check_changes(base, err);
 	if (r == ROGER_OK)
 		r = take_lock(common, &wanted, handle_of(base), err);
-	base->taken |= r == ROGER_OK ? 1U << wish->which : 0;
-	if (r == ROGER_OK && wish->which == RG_LOCK_APPEND) {
-		make_sound(base);
-		check_end(common);
-		r = check_open(common, err);
-		if (r < 0)
-			process_unlock(base, RG_LOCK_APPEND, wanted.agent);
-	}
-	rg_common_unlock(common);
+	if (r < 0)
+		return r;
+	base->taken |= 1U << wish->which;
+	if (wish->which != RG_LOCK_APPEND)
+		return ROGER_OK;
+	make_sound(base);
+	check_end(common);
+	r = check_open(common, err);
+	if (r < 0)
+		process_unlock(base, RG_LOCK_APPEND, wanted.agent);
 	return r;
 }
 
@@ -1223,9 +1195,9 @@ struct rg_kept_document *rg_common_document(struct rg_common *common, enum rg_do
 static int process_get(struct rg_store *base, enum rg_document which, struct roger_str name,
 		       struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err)
 {
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 	const struct rg_kept_document *document;
 	char file[RG_FILE_NAME_BYTES];
-	struct rg_common *common;
 	int r = enter_ready(base, &common, err);
 
 	*ret_text = (struct roger_str){ NULL, 0 };
@@ -1233,15 +1205,14 @@ static int process_get(struct rg_store *base, enum rg_document which, struct rog
 		return r;
 	which = kept_as(which, name, file);
 	document = rg_common_document(common, which, file, false);
+	if (!document)
+		return ROGER_OK;
 	/* Do not wait for message-state.json: it is read when a handle is opened, and says
 	 * nothing that lines do not. */
-	if (document && which != RG_DOCUMENT_STATE)
+	if (which != RG_DOCUMENT_STATE)
 		r = wait_shown(handle_of(base), document->change, err);
-	if (document && r == ROGER_OK &&
-	    !rg_arena_copy(arena, rg_buf_str(&document->text), ret_text))
-		r = rg_fail_memory(err);
-	rg_common_unlock(common);
-	return r;
+	return r < 0 ? r
+		     : rg_kept(rg_arena_copy(arena, rg_buf_str(&document->text), ret_text), err);
 }
 
 /* Needs the mutex. */
@@ -1288,16 +1259,14 @@ static int process_put(struct rg_store *base, enum rg_document which, struct rog
 		       const struct roger_str *before, struct roger_str after, bool durable,
 		       struct roger_err *err)
 {
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 	const struct rg_kept_document *document;
 	char file[RG_FILE_NAME_BYTES];
-	struct rg_common *common;
 	int r;
 
 	if (which == RG_DOCUMENT_ANSWER) {
 		common = enter_common(base);
-		r = put_answer(handle_of(base), after, err);
-		rg_common_unlock(common);
-		return r;
+		return put_answer(handle_of(base), after, err);
 	}
 	r = enter_ready(base, &common, err);
 	if (r < 0)
@@ -1305,32 +1274,30 @@ static int process_put(struct rg_store *base, enum rg_document which, struct rog
 	which = kept_as(which, name, file);
 	document = rg_common_document(common, which, file, false);
 	r = check_changes(base, err);
-	if (r == ROGER_OK && before &&
-	    (!document != !before->data ||
-	     (document && !rg_str_equal(rg_buf_str(&document->text), *before))))
-		r = rg_fail(err, ROGER_ETIMEOUT, 0,
-			    "the document of run '%.*s' was changed by somebody else; try again",
-			    RG_STR_ARGS(name));
-	if (r == ROGER_OK)
-		r = which == RG_DOCUMENT_MOVE
-			    ? put_move(handle_of(base), after, err)
-			    : put_document(handle_of(base), which, file, after, durable, err);
-	if (r == ROGER_OK && durable)
-		r = wait_covered(handle_of(base), common->changes, 0, err);
-	rg_common_unlock(common);
-	return r;
+	if (r < 0)
+		return r;
+	if (before && (!document != !before->data ||
+		       (document && !rg_str_equal(rg_buf_str(&document->text), *before))))
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "the document of run '%.*s' was changed by somebody else; try again",
+			       RG_STR_ARGS(name));
+	r = which == RG_DOCUMENT_MOVE
+		    ? put_move(handle_of(base), after, err)
+		    : put_document(handle_of(base), which, file, after, durable, err);
+	return r == ROGER_OK && durable ? wait_covered(handle_of(base), common->changes, 0, err)
+					: r;
 }
 
 static int process_runs(struct rg_store *base, rg_run_wanted *wanted, void *context,
 			struct rg_arena *arena, struct rg_run_texts *ret_runs,
 			struct roger_err *err)
 {
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = NULL;
 	const struct rg_kept_document *document;
 	struct {
 		struct rg_run_text *items;
 		size_t count;
 	} found = { 0 };
-	struct rg_common *common;
 	struct rg_run_text *run;
 	bool copied = true;
 	size_t i = 0;
@@ -1351,7 +1318,6 @@ static int process_runs(struct rg_store *base, rg_run_wanted *wanted, void *cont
 			copied = rg_arena_copy(arena, rg_buf_str(&document->text), &run->text);
 	}
 	*ret_runs = (struct rg_run_texts){ found.items, found.count };
-	rg_common_unlock(common);
 	return r == ROGER_OK && !copied ? rg_fail_memory(err) : r;
 }
 
@@ -1360,30 +1326,32 @@ static int process_runs(struct rg_store *base, rg_run_wanted *wanted, void *cont
 static int process_bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
 			 struct roger_str lines, struct roger_err *err)
 {
-	struct rg_common *common = enter_common(base);
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(base);
 	struct rg_kept_journal *journal;
 	int r = check_changes(base, err);
 
 	common->brought = true;
-	journal =
-		r == ROGER_OK ? rg_common_journal(common, file->log, file->name.data, true) : NULL;
-	if (journal && !from && rg_kept_end(journal))
+	if (r < 0)
+		return r;
+	journal = rg_common_journal(common, file->log, file->name.data, true);
+	if (!journal)
+		return rg_fail_memory(err);
+	if (!from && rg_kept_end(journal))
 		r = begin_anew(handle_of(base), journal, err);
-	if (journal && r == ROGER_OK) {
-		rg_buf_add_str(&journal->text, lines);
-		rg_chain_follow(lines, &journal->chain);
-		r = journal->text.failed
-			    ? rg_fail_memory(err)
-			    : queue_lines(handle_of(base), journal, from, lines, true, err);
-	}
+	if (r < 0)
+		return r;
+	rg_buf_add_str(&journal->text, lines);
+	rg_chain_follow(lines, &journal->chain);
+	if (journal->text.failed)
+		return rg_fail_memory(err);
+	r = queue_lines(handle_of(base), journal, from, lines, true, err);
 	if (r == ROGER_OK && !common->keeping)
 		common->durable = rg_kept_end(common->messages);
-	if (r == ROGER_OK && journal)
+	if (r == ROGER_OK)
 		r = wait_covered(handle_of(base), journal->change, 0, err);
 	if (r == ROGER_OK && common->keeping)
 		rg_common_trim(common);
-	rg_common_unlock(common);
-	return r == ROGER_OK && !journal ? rg_fail_memory(err) : r;
+	return r;
 }
 
 /* --------------------------------------------------------- losing, trimming -- */
@@ -1597,12 +1565,11 @@ struct rg_common *rg_common_find(const char *name)
 
 void rg_common_note_standing(struct rg_handle *handle)
 {
-	struct rg_common *common = enter_common(&handle->base);
+	RG_CLEANUP(rg_common_leavep) struct rg_common *common = enter_common(&handle->base);
 
 	handle->base.standing = common->standing;
 	memcpy(handle->base.place, common->place, sizeof handle->base.place);
 	memcpy(handle->base.era, common->era, sizeof handle->base.era);
-	rg_common_unlock(common);
 }
 
 int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t size,
