@@ -102,8 +102,7 @@ static unsigned bit_among(unsigned tools, const struct rg_setup_edit *edit)
  */
 static const char *find_edit(struct roger_str text, const struct rg_setup_edit *edit)
 {
-	const size_t wanted = (size_t)edit->offset;
-	const size_t from = wanted < text.length ? wanted : text.length;
+	const size_t from = (size_t)edit->offset < text.length ? (size_t)edit->offset : text.length;
 	const char *at;
 
 	if (!edit->after.length)
@@ -249,24 +248,12 @@ static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_pla
 				     : plan->tools & ~(1u << place->but);
 }
 
-static const char *set_variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
-/* Return the root for a place. */
-static const char *root_of(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
-{
-	return place->folder && place->folder->shared ? plan->home : plan->root;
-}
-
 int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_setup_place *place, bool user,
 			struct rg_setup_piece *ret_piece, struct roger_err *err)
 {
-	const char *start = root_of(plan, place), *below = "", *name;
 	const struct rg_setup_folder *folder = place->folder;
+	const char *start = folder && folder->shared ? plan->home : plan->root;
+	const char *below = "", *name, *value;
 	char git[RG_SETUP_PATH_BYTES];
 
 	*ret_piece =
@@ -279,19 +266,20 @@ int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_setup_place 
 	} else if (folder->here && !user) {
 		below = folder->here;
 	} else {
-		name = folder->variable && set_variable(folder->variable) ? folder->variable
-									  : "HOME";
-		start = set_variable(name);
-		below = name == folder->variable ? folder->below : folder->home;
+		value = folder->variable ? getenv(folder->variable) : NULL;
+		name = value && *value ? folder->variable : "HOME";
+		below = value && *value ? folder->below : folder->home;
+		value = getenv(name);
+		start = value ? value : "";
 		/* Without HOME there is no such file, so there is nothing to remove. */
-		if (!start && plan->request->remove && !plan->request->tools.count)
+		if (!*start && plan->request->remove && !plan->request->tools.count)
 			return ROGER_OK;
 		/* A relative path would mean another folder from each working directory. */
-		if (!start || *start != '/')
+		if (*start != '/')
 			return rg_fail(
 				err, ROGER_EUSAGE, 0, "%s: %s", name,
-				start ? "expected a path that starts with '/'"
-				      : "not set, so there is no place for a user's settings");
+				*start ? "expected a path that starts with '/'"
+				       : "not set, so there is no place for a user's settings");
 	}
 	ret_piece->target =
 		find_target(plan, rg_arena_text(plan->arena, "%s%s%s", start, below, place->file));
@@ -315,7 +303,7 @@ static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_pi
 	if (!folder || !folder->here || plan->request->scope == ROGER_SETUP_USER)
 		return ROGER_OK;
 	if (!rg_workspace_resolve(piece->target->changed.file.data, real) ||
-	    !rg_workspace_below(root_of(plan, piece->place), real))
+	    !rg_workspace_below(folder->shared ? plan->home : plan->root, real))
 		return rg_fail(
 			err, ROGER_EREFUSED, 0,
 			"a link leads out of the project from here; set it up by hand, or with "
@@ -478,6 +466,14 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 	size_t i;
 	int tool;
 
+	for (tool = 1; tool < RG_SETUP_TOOLS_END; tool++) {
+		name = rg_hook_tool_names[tool];
+		if (named.count ? !rg_str_among(named, rg_str(name))
+				: !remove && !rg_outside_along_path(name, ".", path))
+			continue;
+		plan->tools |= 1u << tool;
+		(void)!rg_arena_add(plan->arena, &reply->tools, rg_str(name));
+	}
 	for (i = 0; i < named.count; i++) {
 		tool = rg_enum_find(rg_hook_tool_names, named.items[i]);
 		if (tool <= 0 || tool >= RG_SETUP_TOOLS_END)
@@ -486,14 +482,6 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 					      "; of another, `roger setup --print` says what to "
 					      "paste",
 					      RG_STR_ARGS(named.items[i]));
-		plan->tools |= 1u << tool;
-	}
-	for (tool = 1; tool < RG_SETUP_TOOLS_END; tool++) {
-		name = rg_hook_tool_names[tool];
-		if (!named.count && (remove || rg_outside_along_path(name, ".", path)))
-			plan->tools |= 1u << tool;
-		if (plan->tools >> tool & 1)
-			(void)!rg_arena_add(plan->arena, &reply->tools, rg_str(name));
 	}
 	return plan->tools ? ROGER_OK
 			   : rg_fail(err, ROGER_ENOENT, 0,
@@ -505,7 +493,7 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_err *err)
 {
 	struct rg_workspace *workspace = NULL;
-	char folder[RG_SETUP_PATH_BYTES], why[RG_WHY_BYTES];
+	char why[RG_WHY_BYTES];
 	struct rg_worktree tree;
 	bool broken;
 	int r;
@@ -525,9 +513,8 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	if (!getcwd(plan->root, sizeof plan->root))
 		return rg_fail(err, ROGER_EIO, 0, "the current folder is unknown");
 	/* Removing works with a broken configuration, which setup itself may have caused. */
-	snprintf(folder, sizeof folder, "%s", plan->root);
-	if (rg_outside_climb(folder, broken ? ".roger" : ".git"))
-		snprintf(plan->root, sizeof plan->root, "%s", folder);
+	if (!rg_outside_climb(plan->root, broken ? ".roger" : ".git"))
+		(void)!getcwd(plan->root, sizeof plan->root);
 	r = rg_workspace_home(plan->root, plan->home, &tree, err);
 	if (r < 0 || plan->request->remove)
 		return r;

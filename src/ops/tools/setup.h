@@ -17,8 +17,7 @@
 #include "ops/op.h"
 
 enum {
-	RG_SETUP_TOOLS_END =
-		CLI_HOOK_KILO + 1, /* the tools are those of enum rg_hook_tool before */
+	RG_SETUP_TOOLS_END = CLI_HOOK_KILO + 1, /* of enum rg_hook_tool those before it */
 	RG_SETUP_PATH_BYTES = 4096,
 	RG_SETUP_FILE_BYTES_MAX = 32 << 20,
 };
@@ -54,9 +53,6 @@ extern const struct rg_setup_place rg_setup_places[]; /* ends with one without a
 
 /* The setting of roger with the command by which `roger wake` wakes Codex. */
 extern const char rg_setup_codex_wake[];
-
-/* Begins a hook that comes with a repository: it is silent where roger is not installed. */
-#define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
 
 /* Settings for a person to paste, with placeholders, by tool; 0: any tool's list of servers. */
 extern const char *const rg_setup_prints[CLI_HOOK_CURSOR + 1];

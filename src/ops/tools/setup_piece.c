@@ -9,6 +9,9 @@
 #include "host/outside.h"
 #include "host/program.h"
 
+/* Begins a hook that comes with a repository: it is silent where roger is not installed. */
+static const char guard[] = "command -v roger >/dev/null || exit 0; exec ";
+
 /* ----------------------------------------------------------------- values -- */
 
 /* Return a text, or the word of a shell for it, for the inside of a string of JSON or TOML. */
@@ -36,9 +39,7 @@ struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *
 		{ RG_STR("{tool}"), rg_str(tool) },
 		{ RG_STR("{run}"),
 		  rg_arena_text(arena, "%s%.*s hook %s",
-				command && plan->request->scope == ROGER_SETUP_PROJECT
-					? RG_SETUP_GUARD
-					: "",
+				command && plan->request->scope == ROGER_SETUP_PROJECT ? guard : "",
 				RG_STR_ARGS(shell), tool) },
 		{ RG_STR("{command}"), rg_str(command) },
 		{ RG_STR("{codex}"), name.length ? name : RG_STR("codex") },
@@ -497,7 +498,6 @@ static void try_hook(struct trying *trying, const struct rg_value *value)
 	struct roger_str wanted[6] = {
 		{ 0 }, RG_STR("hook"), rg_str(trying->piece.tool), rg_str(place->mark)
 	};
-	static const char guard[] = RG_SETUP_GUARD;
 	const struct rg_value *inner = NULL;
 	char what[64];
 	size_t i = 0;
