@@ -147,7 +147,7 @@ static void write_agents(const struct rg_config *config, struct rg_buf *out)
 	}
 }
 
-/* What is a list, by its setting; NULL: it is none. */
+/* What is a list, by its setting; NULL: not a list. */
 static const struct roger_strs *list_of(const struct rg_config *config, struct roger_str key)
 {
 	if (rg_str_is(key, "bridge.file_only"))

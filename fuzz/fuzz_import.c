@@ -6,7 +6,7 @@
 #include "facts/activity.h"
 #include "facts/log_kinds.h"
 
-/* A log that grows is quicker than one that begins anew: so does the index. */
+/* A log that grows is quicker than one that begins again: so does the index. */
 enum { LOG_BYTES = 4096 };
 
 static char log_path[300];

@@ -1,8 +1,8 @@
 /*
- * Patches (fuzz.h) to the index and, at the offsets behind it, to messages.db of
+ * Patches (fuzz.h) to the index and, at the offsets after it, to messages.db of
  * a workspace with a few messages; the index may also be cut short.  However they
  * are damaged, every question is answered with all that was sent, word by word:
- * what contradicts its sum is built anew from the journal.
+ * what contradicts its sum is rebuilt from the journal.
  */
 #include "fuzz.h"
 

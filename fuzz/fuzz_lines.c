@@ -1,6 +1,6 @@
 /*
  * Any bytes as a journal: the reader finds the lines that a plain search for
- * newlines finds, the chain goes over them whatever they hold, and a line that
+ * newlines finds, the chain covers them whatever they hold, and a line that
  * is a message prints as one that reads back the same, field by field.
  */
 #include <sys/mman.h>

@@ -16,7 +16,7 @@ static const char *const hosts[] = { "app.test" };
 static const char *const origins[] = { "null" };
 static const struct rg_http_allowed allowed = { hosts, origins, 1, 1 };
 
-/* The text line by line, each with a NUL behind it; missing ones are empty. */
+/* The text line by line, each with a NUL after it; missing ones are empty. */
 static char *cut(const uint8_t *data, size_t size, char *lines[LINES])
 {
 	char *text = calloc(1, size + 1), *at = text;

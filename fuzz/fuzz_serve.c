@@ -96,7 +96,7 @@ static int connect_to(bool tcp)
 	return client;
 }
 
-/* What is answered by the time that nothing is under way any more. */
+/* What is answered by the time that all work is done. */
 static size_t listen_to(int client, char *to, size_t size)
 {
 	size_t got = 0;

@@ -1,5 +1,5 @@
 /*
- * Any bytes as what stands in a trigger file, as they are, and as UTF-16.  The
+ * Any bytes as the contents of a trigger file, as they are, and as UTF-16.  The
  * pieces are all of the text, in its order; what is a message is one; and a
  * text in UTF-16 is cut into the same pieces, with the same words, as in UTF-8.
  */

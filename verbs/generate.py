@@ -66,7 +66,7 @@ class Row:
 
 
 def join(lines):
-    """Lines with their numbers; a line that begins far in goes on with the one before."""
+    """Lines with their numbers; a line that begins far in continues the one before."""
     for number, line in enumerate(lines, 1):
         if line.startswith("      ") and line.strip():
             yield number, None, line.strip()

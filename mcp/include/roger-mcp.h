@@ -50,7 +50,7 @@ enum roger_mcp_code {
 	ROGER_MCP_OK = 0,
 	ROGER_MCP_EUSAGE = -64, /* what was asked for contradicts itself */
 	ROGER_MCP_EDATA = -65,	/* a schema, a name or other text is not acceptable */
-	ROGER_MCP_ENOENT = -66, /* there is none of that name */
+	ROGER_MCP_ENOENT = -66, /* nothing has that name */
 	ROGER_MCP_ENOMEM = -71, /* out of memory */
 	ROGER_MCP_EIO = -74,	/* reading or writing went wrong */
 };
@@ -231,7 +231,7 @@ ROGER_MCP_API const struct roger_mcp_value *roger_mcp_member(const struct roger_
 ROGER_MCP_API bool roger_mcp_next(const struct roger_mcp_value *container, size_t *i,
 				  const char **key, const struct roger_mcp_value **value);
 
-/* The value, or otherwise where it is none of that kind. */
+/* The value, or otherwise where it is of another kind. */
 ROGER_MCP_API const char *roger_mcp_text_of(const struct roger_mcp_value *value,
 					    const char *otherwise);
 ROGER_MCP_API int64_t roger_mcp_int_of(const struct roger_mcp_value *value, int64_t otherwise);
@@ -258,7 +258,7 @@ ROGER_MCP_API const char *roger_mcp_argument_text(const struct roger_mcp_call *c
 /* The name of the tool or prompt, the uri of the resource. */
 ROGER_MCP_API const char *roger_mcp_name(const struct roger_mcp_call *call);
 
-/* What stands for {name} in the uri that is read, decoded; NULL: no such name. */
+/* The value of {name} in the uri that is read, decoded; NULL: no such name. */
 ROGER_MCP_API const char *roger_mcp_variable(const struct roger_mcp_call *call, const char *name);
 
 /* A completion: which argument, and what is typed of it so far. */
@@ -352,7 +352,7 @@ ROGER_MCP_API bool roger_mcp_cancelled(const struct roger_mcp_call *call);
 ROGER_MCP_API bool roger_mcp_sleep(struct roger_mcp_call *call, int64_t ms);
 
 /*
- * The call goes on when its handler returns, and is answered by
+ * The call continues when its handler returns, and is answered by
  * roger_mcp_finish() (any thread), which must come, even for a cancelled call.
  */
 ROGER_MCP_API void roger_mcp_defer(struct roger_mcp_call *call);
@@ -382,7 +382,7 @@ ROGER_MCP_API const char *roger_mcp_kept(const struct roger_mcp_call *call);
 
 /*
  * Serve one client over two descriptors, 0 and 1 as a rule, until the input
- * ends, the output closes, or roger_mcp_stop().  Calls under way are then
+ * ends, the output closes, or roger_mcp_stop().  Unfinished calls are then
  * cancelled and waited for.  Nothing else may write to the output.
  */
 ROGER_MCP_API int roger_mcp_serve_stdio(struct roger_mcp_server *server, int input, int output,
@@ -448,7 +448,7 @@ ROGER_MCP_API void roger_mcp_http_take(struct roger_mcp_http *http, struct evhtt
 				       const char *caller);
 
 /*
- * Calls under way are cancelled and waited for.  One that was mounted is closed before the
+ * Unfinished calls are cancelled and waited for.  One that was mounted is closed before the
  * evhttp of its requests, and answers what is open.  Takes NULL, returns NULL.
  */
 ROGER_MCP_API struct roger_mcp_http *roger_mcp_http_close(struct roger_mcp_http *http);

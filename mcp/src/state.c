@@ -7,7 +7,7 @@
 
 /*
  * A sealed state is "TIME.MAC.STATE": when it ends (ms, decimal), HMAC-SHA-256
- * in hexadecimal digits, base64.  The MAC covers the time, who calls, the
+ * in hexadecimal digits, base64.  The MAC covers the time, the caller, the
  * method, what is called, its arguments and the state, so it serves for this
  * call of this caller only, and only while this server runs.
  */

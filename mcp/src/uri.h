@@ -1,7 +1,7 @@
 /*
  * uri - match a uri with a template.
  *
- * A template is text with {names}.  A name stands for one or more characters other than '/', '?'
+ * A template is text with {names}.  A name matches one or more characters other than '/', '?'
  * and '#'; %41 in them is decoded.  Pure rules.
  */
 #ifndef RG_MCP_URI_H

@@ -306,7 +306,7 @@ bool rg_clock_read_span(struct roger_str text, int64_t *ret_ms)
 	return true;
 }
 
-/* Read "yesterday", "today", "tomorrow" or YYYY-MM-DD, and move *at behind it. */
+/* Read "yesterday", "today", "tomorrow" or YYYY-MM-DD, and move *at past it. */
 static bool take_date(struct roger_str text, size_t *at, int64_t now_ms, int date[3])
 {
 	static const char *const words[] = { "yesterday", "today", "tomorrow" };

@@ -63,7 +63,7 @@ static inline bool rg_str_ends(struct roger_str text, const char *end)
 /* Is the text one of texts? */
 bool rg_str_among(struct roger_strs texts, struct roger_str text);
 
-/* The longest beginning of at most so many bytes that does not cut a character of UTF-8. */
+/* The longest beginning of at most that many bytes that does not cut a character of UTF-8. */
 struct roger_str rg_str_first(struct roger_str text, size_t bytes);
 
 /* Bytes of the mark that some editors put before a text of UTF-8: 3, or 0. */

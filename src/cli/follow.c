@@ -1,7 +1,7 @@
 /*
  * follow: -f prints what is there, and then what comes, each once.
  *
- * A list goes on after a message's position, which no rebuild changes, the activity log after a
+ * A list continues after a message's position, which no rebuild changes, the activity log after a
  * line.  A timeline may learn later what happened earlier, so it is asked for again.
  */
 #include <errno.h>

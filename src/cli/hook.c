@@ -162,7 +162,7 @@ static bool hold_turn(const struct hook *hook, const char *what, int64_t number,
 
 /* ----------------------------------------------------------------- events -- */
 
-/* Record the session, by which the agent may be woken; if two have one name, both are told. */
+/* Record the session, by which the agent may be woken; if two have one name, both get a note. */
 static void note_arrival(struct hook *hook)
 {
 	const struct roger_arrive_request request = { .agent = hook->request.agent,

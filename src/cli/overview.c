@@ -84,7 +84,7 @@ static size_t print_concerns(const struct roger_concern_list *concerns, size_t l
 	return lines;
 }
 
-/* Chores in a row that one process does are told together. */
+/* Print chores in a row that one process does together. */
 static void say_chores(FILE *to, const struct roger_chore_list *chores)
 {
 	size_t i;

@@ -12,7 +12,7 @@
 /*
  * Signals that are meant for the program, and those that tell us how it fares:
  * all that would end us and leave it alone, but for those of a fault, which is
- * ours, and of job control, which stop whoever asks for the terminal.
+ * ours, and of job control, which stop a process that asks for the terminal.
  */
 static const int passed_on[] = { SIGINT,  SIGTERM,   SIGHUP,	SIGQUIT, SIGUSR1,  SIGUSR2,
 				 SIGALRM, SIGPROF,   SIGVTALRM, SIGXCPU, SIGPOLL,  SIGPWR,

@@ -160,7 +160,7 @@ static void print_runs(const struct cli_run *run)
 
 /* -------------------------------------------------------------- commands -- */
 
-/* A result of - is read from standard input; an empty one is none. */
+/* A result of - is read from standard input; an empty one is no result. */
 static int run_complete(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_complete_request *request = run->request;

@@ -258,7 +258,7 @@ static struct roger_str text_from(struct roger_str text, size_t at)
 	return (struct roger_str){ text.data + at, text.length - at };
 }
 
-/* Where a folded line goes on: at its CLI_HANG, else its second column, else at indent + 2. */
+/* Where a folded line continues: at its CLI_HANG, else its second column, else at indent + 2. */
 static size_t hang_of(struct roger_str line)
 {
 	size_t at, bytes, columns = 0, blanks = 0, indent = 0, hang = 0;

@@ -20,7 +20,7 @@ static int lost;
 static bool colours;
 static bool silent;
 static bool bar_shown;
-static int64_t work_ns; /* when the work began whose progress is shown; 0: none is under way */
+static int64_t work_ns; /* when the work began whose progress is shown; 0: no work is shown */
 static bool errors_to_terminal;
 static bool zone_owed; /* an instant was printed, and its time zone was not */
 

@@ -29,7 +29,8 @@ static size_t who_columns(const struct roger_event *event)
 	       (event->peer.length ? ARROW_COLUMNS + cli_columns(event->peer) : 0);
 }
 
-/* Print "alice -> bob", or the actor alone, in so many columns; names that are too long are cut. */
+/* Print "alice -> bob", or the actor alone, in that many columns; names that are too long are cut.
+ */
 static void print_who(const struct roger_event *event, size_t columns)
 {
 	static const unsigned of_reader = 1U << ROGER_EVENT_READ | 1U << ROGER_EVENT_DUE |

@@ -1,7 +1,7 @@
 /* trace, show --trace: the way of each message as a table, a dash where it has not got yet. */
 #include "cli/command.h"
 
-/* Steps that each message is asked for; others are told where they happened. */
+/* Steps that each message is asked for; others are printed where they happened. */
 enum {
 	ALWAYS = 1 << ROGER_STEP_STORED | 1 << ROGER_STEP_WAKE | 1 << ROGER_STEP_LOOKED |
 		 1 << ROGER_STEP_READ | 1 << ROGER_STEP_ACKNOWLEDGED | 1 << ROGER_STEP_TIMEOUT |

@@ -18,7 +18,7 @@ static void print_journals(const struct roger_journal_list *journals)
 {
 	size_t width = 0, i;
 
-	/* The first journal, of messages, is told of in the last line. */
+	/* The last line says what the first journal, of messages, has. */
 	for (i = 1; i < journals->count; i++)
 		if (cli_columns(journals->items[i].file) > width)
 			width = cli_columns(journals->items[i].file);

@@ -87,7 +87,7 @@ enum { RG_OWN_NAME_BYTES = 132 };
 struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,
 				   char to[RG_OWN_NAME_BYTES]);
 
-/* The agent that a process was started as (its ROGER_AGENT); false: none that can be seen. */
+/* The agent that a process was started as (its ROGER_AGENT); false: it cannot be seen. */
 bool rg_observe_process(int64_t id, char *to, size_t size);
 
 /* The command of a process: its name, then the words that started it; false: it cannot be seen. */

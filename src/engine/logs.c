@@ -384,7 +384,7 @@ static int carry_waited(struct carrying *carrying, const struct roger_message *m
 	return r < 0 ? r : carry_entry(carrying, attempt, err);
 }
 
-/* Copy what a line of a message with a key tells of its attempt. */
+/* Copy what a line of a message with a key says about its attempt. */
 static int carry_message(struct carrying *carrying, const struct roger_message *message,
 			 struct rg_arena *arena, struct roger_err *err)
 {

@@ -1,10 +1,10 @@
 /*
  * A move: every journal and run of one store, byte for byte, into another.
  *
- * The source keeps all locks and goes on counting until the very last step, which is one write:
+ * The source keeps all locks and counts until the very last step, which is one write:
  * it becomes RG_MOVED.  Until then the target is RG_INCOMING and refuses everybody.  From then on
  * it is the workspace, and whoever opens it first makes it live (rg_store_follow()).  So a move
- * that was killed anywhere leaves one workspace, and the same move again goes on.
+ * that was killed anywhere leaves one workspace, and the same move again continues.
  */
 #include "engine/move.h"
 
@@ -173,7 +173,7 @@ static int find_start(struct move *move, const struct rg_log_file *file,
 	return r;
 }
 
-/* Check that the source goes on from the messages that were once moved away from the target. */
+/* Check that the source continues from the messages that were once moved away from the target. */
 static int check_continued(struct move *move, struct roger_err *err)
 {
 	struct rg_log_file file = rg_store_messages, twin;

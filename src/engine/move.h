@@ -21,7 +21,7 @@ struct rg_move_wish {
 /*
  * Both engines are of workspaces with `moving` set.  Every journal and run of `from` gets into
  * `to`, byte for byte; then `from` is marked as moved, then `to` as live.  After a kill, the same
- * call goes on; reply says how much was moved.  ROGER_EREFUSED: the target has other contents;
+ * call continues; reply says how much was moved.  ROGER_EREFUSED: the target has other contents;
  * *ret_occupied: it has entries, and nothing was done.
  */
 RG_CHECKED int rg_engine_move(struct rg_engine *from, struct rg_engine *to,

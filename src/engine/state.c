@@ -643,7 +643,7 @@ static bool knows_accepted(struct rg_engine *engine)
 	       (engine->accepted.first == written + 1 && engine->accepted.last == wanted);
 }
 
-/* Write the document once, under the state lock; whole: compose it anew from the index. */
+/* Write the document once, under the state lock; whole: compose it again from the index. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
 	struct rg_shared *shared = shared_of(engine);

@@ -91,7 +91,7 @@ enum rg_sendlog_told rg_sendlog_told(const struct roger_message *message, int64_
 bool rg_sendlog_begins(const struct roger_message *message);
 
 /*
- * A message without a key has an entry, too, under a key that stands in the log
+ * A message without a key has an entry, too, under a key that is in the log
  * only: ISSUE:send:ID.  It is delivered once it is stored, and nothing is judged by it.
  */
 RG_CHECKED int rg_sendlog_plain(const struct roger_message *message, struct roger_str cycle,

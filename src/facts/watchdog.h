@@ -66,7 +66,7 @@ enum roger_run_status rg_watchdog_judge(const struct rg_receipts *receipts,
 enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
 				      const struct rg_receipts *receipts);
 
-/* Is there evidence how the child ended?  "lost" is none: its result may be somewhere. */
+/* Is there evidence how the child ended?  "lost" is no evidence: its result may be somewhere. */
 bool rg_run_end_is_known(const struct roger_run *run);
 
 /* Has the run failed, or can it not succeed?  It may have left a result. */

@@ -8,7 +8,7 @@
  *
  * The process exists, and can be recorded, before the program runs in it: if roger dies
  * before go, or does not call it, the process ends and nothing has happened.  If roger
- * dies later the program goes on, and a guard, a small process of its own, passes on what
+ * dies later the program runs on, and a guard, a small process of its own, passes on what
  * it prints from then on.  The program leads a process group of its own.  Waiting uses
  * no processor, and memory is bounded however much is printed and however slowly it is
  * read.  Its output is content.
@@ -77,7 +77,7 @@ bool rg_child_captures(const struct rg_child *child, int stream);
 /* Pass on the pending output, however slow its reader; 0, or the errno that prevented it. */
 int rg_child_flush(struct rg_child *child);
 
-/* A process that waits at its gate ends; a running program goes on, unwatched. */
+/* A process that waits at its gate ends; a running program stays, unwatched. */
 struct rg_child *rg_child_free(struct rg_child *child);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * chore - who looks after wakes, trigger files and runs, and when that was done last.
+ * chore - which process takes care of wakes, trigger files and runs, and when that was done last.
  *
  * Each chore has a file in chores/ of the data folder, with a line each for: since when the same
  * process does it without a pause, when it last did (to ten seconds), its id, its program.

@@ -59,12 +59,12 @@ bool rg_outside_git_own(const char *base, char to[4096]);
 /* Is there something of that name? */
 bool rg_outside_is_there(const char *path);
 
-/* Find the program that a name stands for along PATH, whose relative parts begin at base. */
+/* Find the program of that name along PATH, whose relative parts begin at base. */
 bool rg_outside_along_path(const char *name, const char *base, char to[4096]);
 
 /*
- * Find roger along PATH, by a whole path.  A script of that name is none: the launcher of npm costs
- * 80 ms at each hook, and settings should name the program that it starts.
+ * Find roger along PATH, by a whole path.  A script of that name does not count: the launcher of
+ * npm costs 80 ms at each hook, and settings should name the program that it starts.
  */
 bool rg_outside_roger(char to[4096]);
 

@@ -62,7 +62,7 @@ RG_CHECKED int rg_triggers_list(const struct rg_triggers *triggers, struct rg_ar
 
 /*
  * Turn the code of an error with one file into ROGER_EREFUSED if only its permissions
- * were in the way, so that the caller goes on with the other files.
+ * were in the way, so that the caller continues with the other files.
  */
 int rg_triggers_refused(int r, struct roger_err *err);
 

@@ -333,7 +333,7 @@ void rg_workspace_compare(struct rg_workspace *workspace)
 		if (!workspace->notice[0] && (trust->moved || workspace->exposed))
 			rg_trust_say(trust, git, workspace->notice);
 	}
-	/* A person may trust more before this is used again, so it is loaded anew then. */
+	/* A person may trust more before this is used again, so it is loaded again then. */
 	workspace->trust = rg_trust_free(workspace->trust);
 }
 
@@ -413,7 +413,7 @@ static int check_places(struct rg_workspace *workspace, struct roger_err *err)
 
 /*
  * Note that the workspace is not trusted: it came with a repository, or an older roger made it.
- * A person is told once, or each time if that cannot be stored.
+ * A person reads it once, or each time if that cannot be stored.
  */
 static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
 {

@@ -61,7 +61,7 @@ RG_CHECKED int rg_workspace_trust(struct rg_workspace *workspace, const struct r
 
 /*
  * Why its mail is shown to no agent, and no trigger file is taken in: one sentence, in which no
- * word is the workspace's own; "": both may be.  Judged anew each time.
+ * word is the workspace's own; "": both may be.  Judged again each time.
  */
 const char *rg_workspace_distrust(struct rg_workspace *workspace);
 

@@ -477,7 +477,7 @@ int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_e
 				  ret_hash, err);
 }
 
-/* Does the journal still have the last line that was read?  Its chain stands for all before it. */
+/* Does the journal still have the last line that was read?  Its chain covers all before it. */
 static bool same_journal(struct rg_index *index)
 {
 	struct rg_log_file messages = rg_store_messages;
@@ -875,8 +875,8 @@ int rg_index_write(struct rg_index *index, int64_t wait_ms, rg_index_writing *wr
 	return r;
 }
 
-/* Another process may have rebuilt or removed the file.  If that goes on, an index in memory, which
- * nobody else can reach, answers. */
+/* Another process may have rebuilt or removed the file.  If that happens again, an index in memory,
+ * which nobody else can reach, answers. */
 bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
@@ -935,7 +935,7 @@ void rg_index_checkpoint(struct rg_index *index)
 	rg_store_release(index->store, RG_LOCK_INDEX);
 }
 
-/* Make messages.db anew.  Something else with its name is reported, and left alone. */
+/* Make messages.db again.  Something else with its name is reported, and left alone. */
 static int make_seed(struct rg_index *index, struct roger_err *err)
 {
 	uint64_t inode;

@@ -188,7 +188,7 @@ RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_que
 				 struct rg_log_entries *ret_entries, struct roger_err *err);
 
 /* Show events, after reading into their table what these journals have and it lacks;
- * rg_store_messages stands for the messages that the tables have.  *ret_count: how many messages,
+ * rg_store_messages means the messages that the tables have.  *ret_count: how many messages,
  * or entries, match, or how many are `counted`.  Here and above, the file of notes must be limited
  * to what it had before the tables were brought up to date, since notes tell of messages. */
 RG_CHECKED int rg_index_events(struct rg_index *index, const struct rg_event_query *query,

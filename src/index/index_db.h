@@ -162,7 +162,7 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
  * compared.  ROGER_EDATA: it is damaged. */
 int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_index_sums *sums);
 
-/* Make it anew from the index.  Needs the same. */
+/* Make it again from the index.  Needs the same. */
 int rg_index_seed_make(struct rg_index *index, struct roger_err *err);
 
 /* Hash the part of a message that no later line may change. */
@@ -239,7 +239,7 @@ int rg_index_collect(struct rg_index *index, struct rg_question *question,
 int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
 		       struct roger_strs *ret_texts, struct roger_err *err);
 
-/* Close the tables: the next answer opens them, or makes them anew. */
+/* Close the tables: the next answer opens them, or makes them again. */
 void rg_index_leave(struct rg_index *index);
 
 /* Prepare and run a statement that has no placeholders and no rows. */
@@ -348,7 +348,7 @@ int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *f
 /* Does the table of events have all that these journals, and the tables of messages, have? */
 bool rg_index_knows_events(struct rg_index *index, const struct rg_log_files *files);
 bool rg_index_has_events(struct rg_index *index);
-/* Of the text of an entry: the file may be written anew before it is read. */
+/* Of the text of an entry: the file may be rewritten before it is read. */
 int64_t rg_index_text_sum(struct roger_str text);
 
 /* Read journal lines up to end into the tables, in the caller's transaction. */

@@ -3,7 +3,7 @@
  * proves it.
  *
  * Rows are made when a question first needs them, in the order of each journal; how
- * far each was read stands in event_files.  A row is the same whichever journal was read first:
+ * far each was read is in event_files.  A row is the same whichever journal was read first:
  * where two journals tell the same of a message, what they say decides which one counts, not their
  * order. An event is closed here by the line that settles it. What time alone makes true is no row.
  */
@@ -65,7 +65,7 @@ struct intake {
 	struct rg_table lives;	 /* struct known: messages whose lines were read last */
 	struct rg_arena *memory; /* their texts */
 	struct rg_buf words;	 /* what one line says */
-	bool fresh;		 /* the table was empty: no note tells of a message yet */
+	bool fresh;		 /* the table was empty: no note names a message yet */
 	struct rg_chain chain;
 	bool doubt_known; /* the line in doubt is known to be altered */
 };
@@ -110,7 +110,7 @@ struct life {
 	int64_t claimed_ms, until_ms;	  /* when the lease began, 0: not known; when it ends */
 	int64_t claim;			  /* row of the lease while it is in force */
 	int64_t acked_at_ms, outcome;	  /* its last acknowledgement */
-	int64_t look, look_ms;		  /* the row that tells of its first look; 0: none */
+	int64_t look, look_ms;		  /* the row of its first look; 0: none */
 	bool look_undated, look_noted;	  /* its time is not known; the row is of a note */
 	int64_t due, due_ms, due_attempt; /* the row of its deadline to be read; 0: none */
 };
@@ -601,7 +601,7 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 
 /* ------------------------------------------------------------------ logs -- */
 
-/* Add what a note tells of each of its messages: that it was shown, or acknowledged. */
+/* Add what a note says about each of its messages: that it was shown, or acknowledged. */
 static int take_noted(struct intake *intake, const struct rg_note *note, struct roger_err *err)
 {
 	const bool looked = note->kind == RG_NOTE_LOOKED;
@@ -940,7 +940,7 @@ static int look_at_log(struct intake *intake, bool *ret_behind, struct roger_err
 	return r;
 }
 
-/* Delete the file's rows.  Notes also decided rows of messages, so with notes all begins anew. */
+/* Delete the file's rows.  Notes also decided rows of messages, so with notes all begins again. */
 static int forget_file(struct intake *intake, bool *ret_anew, struct roger_err *err)
 {
 	struct rg_index *index = intake->index;

@@ -264,7 +264,7 @@ static int find_up_to(struct rg_index *index, enum rg_log log, int64_t line, int
 	return r;
 }
 
-/* Find entries, in one try; *ret_moved: a file was written anew meanwhile. */
+/* Find entries, in one try; *ret_moved: a file was rewritten meanwhile. */
 static int find_once(struct rg_index *index, const struct rg_log_query *query,
 		     const struct rg_log_files *files, struct rg_arena *arena,
 		     struct rg_log_entries *ret_entries, bool *ret_moved, struct roger_err *err)

@@ -5,7 +5,7 @@
  * A line costs the tables tens of writes, so a process keeps in memory what the lines after them
  * say: the state of each message, and the unread ones (a box) of each agent that it was asked for.
  * A receive of a process that lives asks SQLite nothing. The boxes hold for one state of the
- * tables: when another process took lines in, they are made anew.
+ * tables: when another process took lines in, they are made again.
  */
 #include "index/index_tail.h"
 

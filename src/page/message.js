@@ -15,7 +15,7 @@ function provenance(m) {
 /* The steps of a trace, in the order and by the names of `roger trace`; these are shown also where there is none yet. */
 const ALWAYS = ["stored", "wake", "looked", "read", "acknowledged"];
 const RUNGS = Object.entries(values.step).map(([kind, name]) => [kind, name, ALWAYS.includes(kind)]);
-/* How far it got: each rung with the first such step, its instant and the line that proves it. No rung stands for another. */
+/* How far it got: each rung with the first such step, its instant and the line that proves it. No rung implies another. */
 function evidence(trace) {
 	const steps = trace?.steps || [];
 	const rungs = RUNGS.map(([kind, name, always]) => ({ name, always, step: steps.find(s => s.step == kind) })).filter(rung => rung.always || rung.step);
@@ -118,7 +118,7 @@ export const thread = {
 
 /* -------------------------------------------------------------- acknowledgements -- */
 
-/* What who administers is told before acknowledging the mail of others. */
+/* What an administrator reads before acknowledging the mail of others. */
 export const inPlace = names => {
 	const others = names.filter(name => name != self());
 	return others.length ? ` It is recorded as yours, as human, in place of ${others.map(line).join(", ")}, who ${others.length == 1 ? "has" : "have"} not read it and will not find it in the inbox.` : "";

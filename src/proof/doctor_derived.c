@@ -316,7 +316,7 @@ static void check_offsets(struct rg_doctor *doctor)
 }
 
 /* Check the figures only if nothing was written since the journal was measured, as writing changes
- * them.  --fix mends all at once: the next writer computes all figures anew. */
+ * them.  --fix mends all at once: the next writer computes all figures again. */
 int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_DAMAGED };

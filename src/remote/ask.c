@@ -220,7 +220,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 	       struct roger_err *err)
 {
 	const int64_t start_ns = rg_clock_monotonic_ns();
-	int64_t heard_ns = start_ns; /* when the server last said that the request is under way */
+	int64_t heard_ns = start_ns; /* when the server last said that it is at work */
 	const int64_t most_ms = request->slow		  ? SLOW_PAUSE_MS_MAX
 				: remote->place_count > 1 ? TURN_PAUSE_MS_MAX
 							  : PAUSE_MS_MAX;

@@ -20,7 +20,7 @@ static const struct row {
 	const char *name;
 	bool local;    /* works on files of the server's machine, so only through its socket */
 	bool here;     /* works on this machine, by steps that are asked of the server */
-	bool outbox;   /* its reply also tells of the outbox */
+	bool outbox;   /* its reply also describes the outbox */
 	bool instants; /* its reply has entries of the activity log */
 	enum { NO_KEY, ONE_KEY, MANY_KEYS } keys; /* how many messages need a key */
 } rows[] = {
@@ -75,7 +75,7 @@ void remote_print_request(const struct roger_record *record, const void *request
 
 /* ----------------------------------------------------------------- keys -- */
 
-/* A call under way. */
+/* A call that waits for its answer. */
 struct call {
 	struct remote *remote;
 	const struct roger_op *op;

@@ -83,7 +83,7 @@ struct remote {
 	char damage[464]; /* as the last answer told it */
 	char notice[464];
 	int64_t refused;	    /* sends from the outbox, by the server */
-	char what[32];		    /* the work that is under way */
+	char what[32];		    /* the work that the server does */
 	char key[REMOTE_KEY_BYTES]; /* of the last send */
 	bool unreached;		    /* the last verb got no answer, so its outcome is not known */
 	bool hurried;		    /* do not wait for a server that does not answer */

@@ -26,7 +26,7 @@ enum {
 struct cursor {
 	char message[300];
 	int64_t line;
-	bool begun;    /* it goes on from this place; else from what is newest */
+	bool begun;    /* it continues from this place; else from what is newest */
 	bool deep;     /* entries of the log are wanted, too */
 	uint64_t from; /* the messages after that one start at this byte; 0: not known */
 };
@@ -219,7 +219,7 @@ static int read_activity(struct reading *reading, struct roger *roger, struct ro
 	return ROGER_OK;
 }
 
-/* Begin at what is newest; a client that comes again goes on from the id of this event. */
+/* Begin at what is newest; a client that comes again continues from the id of this event. */
 static int begin_stream(struct reading *reading, struct roger *roger, const char *kind,
 			struct roger_err *err)
 {
@@ -254,7 +254,7 @@ static void read_events(struct serve_job *job, struct roger *roger)
 		r = read_messages(&reading, roger, &err);
 	if (r == ROGER_OK && reading.cursor.deep)
 		r = read_activity(&reading, roger, &err);
-	/* The cursor's place is not there any more: the client must look at everything anew. */
+	/* The cursor's place is not there any more: the client must read everything again. */
 	if (r == ROGER_ENOENT)
 		r = begin_stream(&reading, roger, "reset", &err);
 	job->answer.status = r;

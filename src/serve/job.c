@@ -179,7 +179,7 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 						  until_ns(job), job->pool == SERVE_SLOW });
 }
 
-/* Print a notice that a command would print; damage is told in the answer. */
+/* Print a notice that a command would print; damage is in the answer. */
 static void tell_notice(struct serve *serve, const char *notice)
 {
 	if (!*notice)

@@ -3,7 +3,7 @@
  *
  * A client whose connection broke asks again with the same key, and gets the answer of the first
  * try; nothing is done twice.  The memory for answers is bounded, and a restart loses them.  So a
- * further try whose answer may have been lost is told that nobody knows, unless doing the verb
+ * further try whose answer may have been lost hears that nobody knows, unless doing the verb
  * again changes nothing.
  */
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static void drop_replay(struct serve_replays *replays, struct serve_replay *repl
 	free(replay);
 }
 
-/* Drop old answers; requests that are under way stay. */
+/* Drop old answers; unfinished requests stay. */
 static void make_room(struct serve_replays *replays)
 {
 	struct serve_replay *replay, *later;

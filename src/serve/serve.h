@@ -21,7 +21,7 @@
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
  *     assets.c       the page
- *     openapi.c, metrics.c   what the server tells of itself
+ *     openapi.c, metrics.c   what the server says about itself
  */
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
@@ -54,7 +54,7 @@ enum {
 	SERVE_IDLE_MS = 60 * 1000,
 	SERVE_TICK_MS = 1000,
 	SERVE_WAIT_MS_MAX = 60 * 1000, /* a waiting verb ends then, as if its time was up */
-	/* The loop then answers for a thread: a slow verb is under way; the thread stands still. */
+	/* The loop then answers for a thread: a slow verb is at work, or the thread hangs. */
 	SERVE_SLOW_MS = 2 * 1000,
 	SERVE_LATE_MS = RG_REQUEST_WAIT_MS + 500,
 };
@@ -180,7 +180,7 @@ struct serve_tried {
 enum serve_try {
 	SERVE_TRY_NEW,	     /* do it; *ret keeps the answer, or is NULL: out of memory */
 	SERVE_TRY_DONE,	     /* *ret has the answer */
-	SERVE_TRY_UNDER_WAY, /* the first try is still under way */
+	SERVE_TRY_UNDER_WAY, /* the first try is still at work */
 	SERVE_TRY_OTHER,     /* the key was used for something else */
 	SERVE_TRY_FORGOTTEN, /* nobody knows whether it was done */
 };
@@ -393,7 +393,7 @@ struct serve {
 	LIST_HEAD(, serve_job) open;
 	size_t ticks;
 	bool answered;	  /* something was answered since memory was given back */
-	unsigned chores;  /* a bit for each chore that is under way */
+	unsigned chores;  /* a bit for each chore at work */
 	unsigned refused; /* a bit for each chore that was refused last */
 
 	struct serve_tokens *tokens;   /* as read last; NULL: not read yet */
@@ -455,7 +455,7 @@ void serve_refuse_length(const struct serve_connection *connection, struct evhtt
 /* guest.c: open the workspaces that the host's options name. */
 RG_CHECKED int serve_guests_open(struct serve *host, const struct roger_config_reply *config,
 				 struct roger_err *err);
-/* Find the guest of "/w/NAME/...", and move *path behind its name; NULL: there is none. */
+/* Find the guest of "/w/NAME/...", and move *path past its name; NULL: there is none. */
 struct serve_door *serve_guest_door(struct serve_door *door, const char **path);
 
 /* server.c: open the thread pools, and the event that wakes the loop for this workspace. */

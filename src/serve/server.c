@@ -30,7 +30,7 @@ static struct serve_job *take_done(struct serve *serve)
 	return jobs;
 }
 
-/* The answer of a verb that only reads is kept only if the client was told that it is under way. */
+/* The answer of a verb that only reads is kept only if the client was told to wait for it. */
 static bool is_kept(const struct serve_job *job)
 {
 	return !job->answer.elsewhere && (job->late || job->verb->flags & ROGER_WRITES);
@@ -233,7 +233,7 @@ static int prepare_host(struct serve *host, struct roger_err *err)
 		       : rg_fail(err, ROGER_EIO, errno, "prepare for HTTP");
 }
 
-/* Finish and answer what is under way; let nobody new in. */
+/* Finish and answer what has begun; accept no new client. */
 static void say_goodbye(struct serve *serve)
 {
 	struct serve_door *door;

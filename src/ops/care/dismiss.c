@@ -1,4 +1,4 @@
-/* dismiss: a person has seen a run's failure, a dead letter or damage, and goes on. */
+/* dismiss: a person has seen a run's failure, a dead letter or damage, and continues. */
 #include "ops/address.h"
 #include "ops/keys/attempt.h"
 

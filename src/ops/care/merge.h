@@ -7,7 +7,7 @@
 /*
  * Each message of `from` gets into `to` under its id, with its state and a new number, and each
  * run; all that it was is kept there, too, as a backup in merged/.  Then `from` is moved to
- * `place`. Who is killed leaves both as they can be used, and the same call goes on.
+ * `place`. A killed call leaves both usable, and the same call again continues.
  */
 RG_CHECKED int rg_merge(struct roger *from, struct roger *to, struct roger_str place,
 			struct roger_move_reply *reply, struct roger_err *err);

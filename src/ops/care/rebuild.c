@@ -1,4 +1,4 @@
-/* rebuild: make the index anew from the journal. */
+/* rebuild: make the index again from the journal. */
 #include "ops/op.h"
 
 int rg_verb_rebuild(struct roger *roger, const struct roger_empty_request *request,

@@ -363,7 +363,7 @@ static bool must_wait(const struct look *look, const struct rg_taken *taken)
 	return false;
 }
 
-/* Take in one batch of a file; *more: there is more behind it. */
+/* Take in one batch of a file; *more: there is more after it. */
 static int take_batch(struct look *look, struct rg_taken *taken, bool *more, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;

@@ -55,7 +55,7 @@ bool rg_bridge_is_still(struct rg_bridge *bridge, const struct rg_taken *taken,
 
 /*
  * What of a file was taken in, to know later whether its writer emptied it and
- * began anew, or wrote over that.  Out of memory only a shorter file is known to
+ * began again, or wrote over that.  Out of memory only a shorter file is known to
  * be another text.
  */
 void rg_bridge_remember_text(struct rg_bridge *bridge, const struct rg_taken *taken,
@@ -64,7 +64,7 @@ void rg_bridge_forget_text(struct rg_bridge *bridge, const struct rg_taken *take
 bool rg_bridge_is_rewritten(const struct rg_bridge *bridge, const struct rg_taken *taken,
 			    struct roger_str text);
 
-/* Was it not told before?  It counts as told from now on, as long as it is told at every look. */
+/* Is it news?  From now on it counts as reported, as long as each look reports it. */
 bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roger_str what,
 			 struct roger_str to, int64_t number);
 

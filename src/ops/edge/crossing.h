@@ -4,7 +4,7 @@
  * What comes in over an edge (a trigger file, standard input) is cut into its
  * messages; each is an arrival for each of its recipients.  Those above the
  * last number that the recipient has of the sender are stored, in one commit;
- * the others are skipped.  Everything is told, nothing vanishes.
+ * the others are skipped.  Everything is reported, nothing vanishes.
  *
  * The crossing's arena holds the arrivals, and the reply's arena what is reported about them.  Both
  * remember if memory ran out, so a function that only adds to them returns nothing.
@@ -46,7 +46,7 @@ struct rg_crossing {
 
 	const char *via;
 	struct roger_str issue;
-	struct roger_str file; /* as it is told; "": none */
+	struct roger_str file; /* as it is shown; "": none */
 	struct roger_str id;   /* of what came in, for the keys; "": it has none, and no keys */
 	bool again;	       /* it may have been stored before */
 	bool whole;	       /* all that is not skipped is stored, or nothing */
@@ -64,7 +64,7 @@ struct rg_crossing {
  */
 struct roger_str rg_crossing_name(struct roger_strs names, struct roger_str written);
 
-/* A group, or all, and so nobody who sends; without regard to case where no agent is called so. */
+/* A group, or all, so not a sender; without regard to case where no agent is called so. */
 bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str name);
 
 /* Is stem, without .txt, how the trigger file of name is called?  Without regard to case. */

@@ -3,7 +3,7 @@
  *
  * What is about to be written is noted in .handing/ first, durably; then the
  * text is appended and synced, and the messages are marked as handed over.  After
- * a kill the note tells what to look for: text that stands there is not written
+ * a kill the note tells what to look for: text that is there already is not written
  * again, and one that is cut off is completed.
  *
  * A message that was written is not read yet: it counts as read when its agent then says something
@@ -215,7 +215,7 @@ static int mark_handed(const struct handout *handout, const struct roger_message
 	return r;
 }
 
-/* Mark messages as read if the agent has said something since; the transaction goes on. */
+/* Mark messages as read if the agent has said something since; the transaction stays open. */
 static int hear_agent(const struct handout *handout, const struct roger_message_list *handed,
 		      struct roger_err *err)
 {

@@ -21,7 +21,7 @@ RG_CHECKED int rg_waking_ask(struct roger *roger, struct roger_str agent, bool t
 RG_CHECKED int rg_waking_look(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
 			      struct roger_wake_step_reply *ret_mail, struct roger_err *err);
 
-/* An attempt under way: the command runs, and the agent's turn is ours. */
+/* An attempt at work: the command runs, and the agent's turn is ours. */
 struct rg_waking {
 	const struct rg_wake_agent *agent;
 	struct roger_wake_step_reply mail;

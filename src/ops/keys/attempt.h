@@ -42,7 +42,7 @@ bool rg_attempt_under_way(const struct roger_message *message);
  * Begin the next attempt of these stored messages: each again, with its number
  * and until when it is to be read (within_ms 0: it need not be).  Those that
  * are read already are left, and those of which somebody began the next one
- * since attempt ended[i] ended: that one goes on.  At least one message.
+ * since attempt ended[i] ended: that one is at work.  At least one message.
  */
 RG_CHECKED int rg_attempt_begin(struct roger *roger, const struct roger_str *ids,
 				const int64_t *ended, size_t count, struct roger_str cycle,

@@ -169,7 +169,7 @@ static int settle_attempt(struct roger *roger, const struct roger_message *messa
 				      &unused, err);
 	if (r < 0)
 		return r;
-	/* An attempt that somebody else has begun goes on. */
+	/* Leave an attempt that somebody else has begun. */
 	*ret_ended = rg_attempt_under_way(message) ? attempt - 1 : attempt;
 	for (i = 0; i < lines.count; i++)
 		if (!lines.attempts[i].pending && lines.attempts[i].attempt > *ret_ended)

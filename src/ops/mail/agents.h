@@ -1,4 +1,4 @@
-/* agents - who is here, who has retired, and who `all` stands for. */
+/* agents - who is here, who has retired, and who is meant by `all`. */
 #ifndef RG_AGENTS_H
 #define RG_AGENTS_H
 
@@ -36,7 +36,7 @@ RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_li
 RG_CHECKED int rg_agents_is_ghost(struct roger *roger, struct roger_str name,
 				  struct rg_arena *arena, bool *ret_ghost, struct roger_err *err);
 
-/* The agents that a group, or `all`, stands for. */
+/* The agents in a group, or in `all`. */
 struct rg_everyone {
 	struct roger_strs names;
 	struct roger_left_out_list skipped; /* who gets nothing, and why */

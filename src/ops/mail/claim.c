@@ -357,7 +357,7 @@ int rg_verb_ack(struct roger *roger, const struct roger_ack_request *request,
 	int r = run_decision(roger, request, reply, ack_one, err);
 
 	messages = (struct roger_message *)(uintptr_t)reply->messages.items;
-	/* If a sender cannot be told now, the ack stands: it is told later. */
+	/* If a sender cannot get its notice now, the ack is valid: the notice comes later. */
 	for (i = 0; r == ROGER_OK && i < reply->messages.count; i++)
 		if (messages[i].notice_due && rg_notice_send(roger, &messages[i]) == ROGER_OK)
 			messages[i].notice_due = false;

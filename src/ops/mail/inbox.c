@@ -89,7 +89,7 @@ static int find_mail(struct roger *roger, const struct roger_inbox_request *requ
 	r = request->fresh ? find_fresh(roger, &query, reply, err)
 			   : rg_engine_find_page(roger->engine, &query, reply->memory,
 						 &reply->messages, &reply->unread, err);
-	/* No mail in this issue does not mean that there is none in others. */
+	/* There may be mail in other issues. */
 	if (r == ROGER_OK && (request->fresh || !reply->unread))
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK && !request->unnoted)
@@ -116,7 +116,7 @@ static int take_mail(struct roger *roger, const void *request_, void *reply_, st
 	int r;
 
 	r = rg_engine_find_page(roger->engine, &query, reply->memory, &found, &reply->unread, err);
-	/* No mail in this issue does not mean that there is none in others. */
+	/* There may be mail in other issues. */
 	if (r == ROGER_OK && !reply->unread)
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK)

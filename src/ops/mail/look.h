@@ -12,7 +12,7 @@
 
 /*
  * Note that agent was shown these messages; by_person: somebody else looked, so they stay new for
- * the agent.  roger_notice() tells of an error, which changes nothing of the look.
+ * the agent.  roger_notice() reports an error, which changes nothing of the look.
  */
 void rg_look_note(struct roger *roger, struct roger_str agent, bool by_person,
 		  const struct roger_message_list *messages);

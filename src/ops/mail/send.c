@@ -800,7 +800,7 @@ static int check_key_use(struct rg_sending *sending, struct rg_draft *draft, str
 	return r < 0 || !count ? r : rg_send_use_first(sending, draft, err);
 }
 
-/* Check with the drafts before it, so that the error is about the one that goes over the limit. */
+/* Check with the drafts before it, so that the error is about the one that exceeds the limit. */
 static int check_room(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	static const enum rg_verdict limits[] = { RG_OVER_MAILBOX, RG_OVER_ISSUE };

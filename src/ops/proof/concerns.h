@@ -109,7 +109,7 @@ struct rg_agent_mail *rg_concerns_mail(struct rg_concerns *concerns, struct roge
 void rg_concerns_look_at_mail(struct rg_concerns *concerns);
 void rg_concerns_say_mail(struct rg_concerns *concerns);
 
-/* Describe the open mail in a sentence, without the parts beyond so many bytes, and return the
+/* Describe the open mail in a sentence, without the parts beyond that many bytes, and return the
  * command that helps. */
 struct roger_str rg_agent_mail_words(struct rg_concerns *concerns, const struct rg_agent_mail *box,
 				     size_t most);

@@ -66,7 +66,7 @@ static struct roger_agent_figures *figures_of(struct counting *counting, struct 
 
 /* ----------------------------------------------------------------- range -- */
 
-/* Return the place of a cycle, or the count if there is none of that name. */
+/* Return the place of a cycle, or the count if none has that name. */
 static size_t find_cycle(const struct roger_cycle_list *cycles, struct roger_str id)
 {
 	size_t i;

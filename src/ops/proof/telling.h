@@ -17,7 +17,7 @@ struct rg_telling {
 	struct roger *roger; /* of reading, like arena */
 	struct rg_arena *arena;
 	int64_t until_ms; /* 0: open */
-	int64_t limit;	  /* so many of an answer, the newest */
+	int64_t limit;	  /* at most this many of an answer, the newest */
 	int64_t now_ms;
 	bool own;	       /* also notes of what another event tells */
 	bool steps;	       /* all that a step of a message is, told by another event or not */

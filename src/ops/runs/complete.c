@@ -98,7 +98,7 @@ static void note_completion(const struct completion *completion, struct rg_run_e
 		rg_run_note(edit, "%.*s", RG_STR_ARGS(text));
 }
 
-/* Set the exit status.  It is told once, and may come after the result. */
+/* Set the exit status.  It is reported once, and may come after the result. */
 static int set_exit(const struct completion *completion, struct rg_run_edit *edit,
 		    struct roger_err *err)
 {

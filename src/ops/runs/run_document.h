@@ -15,7 +15,7 @@
 
 struct rg_run_document {
 	struct roger_str file; /* "" where it was asked for by its run */
-	struct roger_str text; /* as it stands; NULL data: there is none */
+	struct roger_str text; /* as it is in the file; NULL data: there is none */
 	struct roger_run run;
 	struct rg_receipts receipts;
 	uint64_t stamp;		      /* of the text, where it was one of many */
@@ -163,7 +163,7 @@ RG_CHECKED int rg_run_deliver(struct roger *roger, const struct roger_run *run,
 			      struct roger_str *ret_untold, struct roger_err *err);
 
 /*
- * Say something of a run, once for each verb and number, whoever asks and however
+ * Say something of a run, once for each verb and number, by any caller and however
  * often.  *ret_untold: why a rule forbids it, as where a mailbox is full; "": it is sent.
  */
 RG_CHECKED int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,

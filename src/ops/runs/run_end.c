@@ -1,4 +1,4 @@
-/* The end of a `roger run`: what its owner is told, and what is written down. */
+/* The end of a `roger run`: what its owner gets to know, and what is written down. */
 #include "ops/runs/run_step.h"
 
 #include "ops/note.h"
@@ -9,7 +9,7 @@ enum {
 	PAUSE_MS = 40, /* before the second try, then doubled */
 };
 
-/* What the owner is told of the end, and what came of that. */
+/* What the owner gets to know of the end, and what came of that. */
 struct telling {
 	struct roger *roger;
 	const struct roger_run_step_request *request;

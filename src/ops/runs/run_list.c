@@ -504,7 +504,7 @@ struct rg_run_list rg_read_runs(struct rg_reading *reading, struct rg_run_wish w
 
 /* ------------------------------------------------------------------ verb -- */
 
-/* Report a run of another container: nobody here can see whether it goes on. */
+/* Report a run of another container: nobody here can see whether it is at work. */
 static void note_unseen(struct roger_run_trouble_list *list, const struct rg_run_document *document,
 			struct rg_arena *arena)
 {

@@ -1,7 +1,7 @@
 /*
  * Messages about a run: its result, and those that the watchdog sends.
  *
- * Why one is refused is told to people, so err is never NULL where something is sent.
+ * People read why one is refused, so err is never NULL where something is sent.
  */
 #include "ops/runs/run_document.h"
 #include "ops/caller.h"
@@ -108,7 +108,7 @@ static int send_to_person(struct roger *roger, const struct roger_run *run,
 		       : r;
 }
 
-/* Send a message about the run: once for each verb and number, whoever asks. */
+/* Send a message about the run: once for each verb and number, by any caller. */
 static int send_about(struct roger *roger, const struct roger_run *run, struct roger_str to,
 		      int type, const char *verb, int64_t number, struct roger_str content,
 		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)

@@ -83,7 +83,7 @@ static const struct rg_setup_folder kilo = { "/.kilo", "XDG_CONFIG_HOME", "/kilo
 static const struct rg_setup_folder copilot = { "/.github", "COPILOT_HOME", "", "/.copilot" };
 static const struct rg_setup_folder qwen = { "/.qwen", "QWEN_HOME", "", "/.qwen" };
 
-/* Where a server stands in the settings of most tools, and the other members. */
+/* Where a server is in the settings of most tools, and the other members. */
 static const char *const server[] = { "mcpServers", "roger", NULL };
 static const char *const project_server[] = { "projects", "{root}", "mcpServers", "roger", NULL };
 static const char *const version[] = { "version", NULL };

@@ -1388,7 +1388,7 @@ void rg_control_checkpoint_name(const char *name, char to[RG_CHECKPOINT_NAME_BYT
 		 dot ? (int)(dot - name) : (int)strlen(name), name);
 }
 
-/* Hash the last bytes.  They hold a chain, so the hash stands for all lines before, too. */
+/* Hash the last bytes.  They hold a chain, so the hash covers all lines before, too. */
 static bool hash_end(int journal_file, uint64_t end, uint64_t *ret_hash)
 {
 	const size_t length = end < CHECKPOINT_LAST_BYTES ? (size_t)end : CHECKPOINT_LAST_BYTES;

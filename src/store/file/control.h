@@ -105,7 +105,7 @@ struct rg_control_page {
 	_Atomic uint32_t groups[2];   /* appends covered by the last sync; left at its end */
 	_Atomic uint32_t sync_ns;     /* duration of a sync, smoothed */
 	struct rg_lock bridge_lock;   /* take in trigger files */
-	_Atomic uint64_t sleepers;    /* at least so many wait for wake; a killed one stays */
+	_Atomic uint64_t sleepers;    /* at least this many wait for wake; a killed one stays */
 	_Atomic uint64_t witness_end; /* struct rg_witness; valid only with its checksum */
 	_Atomic uint64_t witness_chain;
 	_Atomic uint64_t witness_sum;

@@ -73,7 +73,7 @@ static bool wait_for(PGconn *connection, PostgresPollingStatusType what, int64_t
 	return poll(&ready, 1, (int)left_ms) > 0 || errno == EINTR;
 }
 
-/* Wait until the try has ended.  tls_alone: end behind TLS, before anything is told to a server
+/* Wait until the try has ended.  tls_alone: end after TLS, before anything is said to a server
  * that has not proved who it is. */
 static void go_on(struct try *try, bool tls_alone)
 {
@@ -136,7 +136,7 @@ static bool has_bad_number(PGconn *connection)
 	return bad;
 }
 
-/* No host, or a path, stands for this machine, which is known. */
+/* No host, or a path, means this machine, which is known. */
 static bool is_name_unknown(const PGconn *connection)
 {
 	const char *host = PQhost(connection);

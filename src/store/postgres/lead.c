@@ -31,7 +31,7 @@ enum {
 	NAME_EACH = 4,
 };
 
-/* A clock that goes on while the machine sleeps. */
+/* A clock that runs while the machine sleeps. */
 static int64_t now_ms(void)
 {
 	return (int64_t)rg_clock_boot_ticks() * 10;
@@ -282,7 +282,7 @@ static bool is_ending(struct rg_postgres *postgres)
 	return ending;
 }
 
-/* Read all lines that the row counts.  A leader goes on saying that it is alive meanwhile. */
+/* Read all lines that the row counts.  A leader keeps saying that it is alive meanwhile. */
 static int follow_row(struct rg_postgres *postgres, const struct row *row, bool leads,
 		      struct roger_err *err)
 {

@@ -1,7 +1,7 @@
 /*
  * write - the commit queue: the changes of many threads go out together.
  *
- * One call of roger.write_3() commits without waiting for the disk; behind it, in the same flush
+ * One call of roger.write_3() commits without waiting for the disk; after it, in the same flush
  * of the network, goes a barrier: a tiny transaction that waits for the disk and the standby.
  * Only the barrier covers.  When the connection is lost, the number of writes in the workspace's
  * row says whether the last one was committed: nobody else writes in this generation.

@@ -183,7 +183,7 @@ void rg_common_begin(struct rg_handle *handle);
 /* Add lines of messages that another process wrote behind those that are here. */
 RG_CHECKED int rg_common_follow(struct rg_handle *handle, struct roger_str lines,
 				struct roger_err *err);
-/* Note that so many changes are kept, and messages up to that byte. */
+/* Note how many changes are kept, and up to which byte messages are. */
 void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messages);
 /* Nobody knows what became of changes that are not covered: drop these and all locks.
  * everything: drop lines, documents and figures, too. */

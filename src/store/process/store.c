@@ -177,7 +177,7 @@ static bool is_over(const struct rg_handle *handle)
 	return handle->base.begun && handle->led != handle->common->life;
 }
 
-/* Needs the mutex.  Wait until so many changes are kept, and messages up to that byte.  After a
+/* Needs the mutex.  Wait until that many changes are kept, and messages up to that byte.  After a
  * loss, nobody knows what became of them. */
 static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t messages,
 			struct roger_err *err)
