@@ -606,6 +606,9 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 		return NULL;
 	if (engine->store) {
 		rg_engine_rollback(engine);
+		/* A move that failed may have left it. */
+		if (rg_store_holds(engine->store, RG_LOCK_BRIDGE))
+			rg_store_release(engine->store, RG_LOCK_BRIDGE);
 		rg_engine_leave_state(engine);
 		(void)serve_others(engine, engine->changed > 0);
 		rg_engine_checkpoint(engine, false);

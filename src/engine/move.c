@@ -294,7 +294,8 @@ static int raise_figures(struct move *move, struct roger_err *err)
 	return move->to->ops->sync(move->to, NULL, rg_store_head(move->to).end, err);
 }
 
-/* Make the target's figures from its lines; end and chain must be those of the source. */
+/* Make the target's figures from its lines; end and chain must be those of the source, whose chain
+ * is known only as far as it is on disk: a sync there may have failed. */
 static int rebuild_figures(struct move *move, struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_ON_DISK };
@@ -308,8 +309,8 @@ static int rebuild_figures(struct move *move, struct roger_err *err)
 		return r;
 	(void)move->from->ops->figure(move->from, &key, &ours);
 	(void)move->to->ops->figure(move->to, &key, &theirs);
-	if (end != rg_store_head(move->from).end || ours.count != theirs.count ||
-	    ours.chain != theirs.chain)
+	if (end != rg_store_head(move->from).end ||
+	    (ours.count == theirs.count ? ours.chain != theirs.chain : ours.count == end))
 		return *move->to->trouble.message
 			       ? rg_fail(err, ROGER_EIO, 0, "%.350s", move->to->trouble.message)
 			       : rg_fail(err, ROGER_EDATA, 0,
