@@ -366,10 +366,12 @@ static int lock_source(struct rg_engine *from, struct roger_err *err)
 	return r == ROGER_OK ? rg_store_begin(from->store, 0, 0, err) : r;
 }
 
-static int check_source(struct rg_engine *from, struct roger_err *err)
+int rg_engine_check_source(struct rg_engine *from, struct roger_err *err)
 {
 	const char *damage = rg_engine_damage(from);
 
+	if (from->store->standing != RG_LIVE)
+		return ROGER_OK;
 	if (!rg_store_writable(from->store))
 		return rg_fail(err, ROGER_EIO, 0, "the workspace can only be read");
 	return *damage ? rg_fail(err, ROGER_EDATA, 0, "%.300s", damage) : ROGER_OK;
@@ -377,7 +379,7 @@ static int check_source(struct rg_engine *from, struct roger_err *err)
 
 static int fill_target(struct move *move, struct rg_engine *from, struct roger_err *err)
 {
-	int r = check_source(from, err);
+	int r = rg_engine_check_source(from, err);
 
 	if (r == ROGER_OK)
 		r = check_target(move, err);

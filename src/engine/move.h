@@ -18,6 +18,10 @@ struct rg_move_wish {
 	void *note_context;
 };
 
+/* May the workspace be moved, or was it already?  ROGER_EDATA: it is damaged; ROGER_EIO: it can
+ * only be read. */
+RG_CHECKED int rg_engine_check_source(struct rg_engine *from, struct roger_err *err);
+
 /*
  * Both engines are of workspaces with `moving` set.  Every journal and run of `from` gets into
  * `to`, byte for byte; then `from` is marked as moved, then `to` as live.  After a kill, the same

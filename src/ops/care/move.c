@@ -39,6 +39,7 @@ static int open_sides(struct side *from, struct side *to, const struct roger_mov
 		      struct roger_err *err)
 {
 	char path[RG_PLACE_BYTES], place[RG_PLACE_BYTES], root[RG_PLACE_BYTES], why[RG_WHY_BYTES];
+	struct rg_worktree tree;
 	bool made;
 	int r;
 
@@ -49,7 +50,14 @@ static int open_sides(struct side *from, struct side *to, const struct roger_mov
 		r = open_workspace(from, path[0] ? path : NULL, NULL, err);
 	if (r < 0 || rg_store_is_address(place))
 		return r < 0 ? r : open_workspace(to, from->workspace->root, place, err);
-	/* A folder that is not a workspace becomes one. */
+	/* A folder that is not a workspace becomes one, but not for a source that stays. */
+	if (rg_workspace_home(place, root, &tree, NULL) < 0 ||
+	    strcmp(root, from->workspace->root) != 0)
+		r = rg_engine_open(from->workspace, &from->engine, err);
+	if (r == ROGER_OK && from->engine)
+		r = rg_engine_check_source(from->engine, err);
+	if (r < 0)
+		return r;
 	r = rg_workspace_make(place, &made, root, why, err);
 	return r < 0 ? r : open_workspace(to, root, "", err);
 }
@@ -124,7 +132,7 @@ static int move_sides(struct side sides[2], struct roger_move_reply *reply, stru
 	/* A store that this program cannot open is found before anything is done. */
 	if (r == ROGER_OK)
 		r = rg_engine_open(sides[1].workspace, &sides[1].engine, err);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && !sides[0].engine)
 		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
 	if (r == ROGER_OK)
 		r = rg_engine_move(sides[0].engine, sides[1].engine, &wish, reply, &occupied, err);
@@ -148,6 +156,7 @@ int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
 	if (reply->already) {
 		/* Both sides are one store: check that it can be opened. */
 		sides[0].workspace->moving = false;
+		sides[0].engine = rg_engine_close(sides[0].engine);
 		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
 	} else if (r == ROGER_OK) {
 		r = move_sides(sides, reply, err);
