@@ -162,7 +162,8 @@ struct bufferevent *serve_connection_new(struct event_base *base, void *door_)
 						 .door = door,
 						 .serve = serve,
 						 .buffer = buffer,
-						 .seen_ms = rg_clock_monotonic_ms() };
+						 .opened_ms = rg_clock_monotonic_ms() };
+	connection->seen_ms = connection->opened_ms;
 	rg_buf_init(&connection->head, SERVE_HEAD_KEPT_MAX);
 	bufferevent_incref(buffer);
 	evbuffer_add_cb(bufferevent_get_input(buffer), on_input, connection);
@@ -222,9 +223,14 @@ static void on_answered(struct evhttp_request *request, void *connection_)
 		connection->began_ms = connection->seen_ms;
 }
 
+bool serve_is_crowded;
+
 void serve_connection_begin(struct serve_connection *connection, struct evhttp_request *request)
 {
 	connection->busy = true;
+	/* Who asks again and again on one connection must not keep others out for long. */
+	if (serve_is_crowded && rg_clock_monotonic_ms() - connection->opened_ms > SERVE_TICK_MS)
+		serve_set_header(request, "Connection", "close");
 	evhttp_request_set_on_complete_cb(request, on_answered, connection);
 }
 
@@ -235,9 +241,10 @@ void serve_connections_tick(struct serve *serve)
 	int spare;
 
 	reap_connections(serve);
-	/* If no descriptors are left, close idle connections, except those that have just come. */
+	/* If no descriptors are left, or were, close idle connections, except those that have just
+	 * come. */
 	spare = dup(serve->wake);
-	idle_ms = spare < 0 ? SERVE_TICK_MS / 10 : SERVE_IDLE_MS;
+	idle_ms = spare < 0 || serve_is_crowded ? SERVE_TICK_MS / 10 : SERVE_IDLE_MS;
 	close(spare);
 	for (connection = serve->connections; connection; connection = connection->next) {
 		if (connection->busy)

@@ -18,9 +18,10 @@ enum { FIRST_PASSED_FD = 3, PASSED_MAX = 16, BACKLOG = 128 };
 /* -------------------------------------------------------------------- doors -- */
 
 /* There are no more descriptors: new clients wait until the next tick. */
-static void on_accept_error(struct evconnlistener *listener, void *door)
+static void on_accept_error(struct evconnlistener *listener, void *http)
 {
-	(void)door;
+	(void)http;
+	serve_is_crowded = true;
 	evconnlistener_disable(listener);
 }
 

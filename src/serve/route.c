@@ -77,7 +77,8 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 	}
 	if (answer->status == 503)
 		serve_set_header(request, "Retry-After", "1");
-	if (answer->closes)
+	if (answer->closes &&
+	    !evhttp_find_header(evhttp_request_get_output_headers(request), "Connection"))
 		serve_set_header(request, "Connection", "close");
 	if (evhttp_request_get_connection(request))
 		serve_reply(request, answer->status);

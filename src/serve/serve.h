@@ -334,6 +334,7 @@ struct serve_connection {
 	struct serve *serve;	    /* the workspace that the request is for */
 	struct bufferevent *buffer; /* we hold a reference to it */
 	int64_t began_ms;	    /* when the request on its way in began; 0: there is none */
+	int64_t opened_ms;
 	int64_t seen_ms;
 	size_t bytes; /* bytes of that request */
 	struct rg_http_raw raw;
@@ -356,6 +357,8 @@ void serve_connection_begin(struct serve_connection *connection, struct evhttp_r
 void serve_hang_up(struct serve_connection *connection);
 /* At each tick: close connections that are idle, or slow. */
 void serve_connections_tick(struct serve *serve);
+/* Did this process have no descriptor for a client since the last tick? */
+extern bool serve_is_crowded;
 /* At the end: close connections that have nothing left to send. */
 void serve_connections_goodbye(struct serve *serve);
 void serve_connections_end(struct serve *serve);

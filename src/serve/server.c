@@ -183,6 +183,7 @@ static void on_tick(evutil_socket_t fd, short what, void *host)
 	do_each_second(host);
 	for (serve = ((struct serve *)host)->guests; serve; serve = serve->next_guest)
 		do_each_second(serve);
+	serve_is_crowded = false;
 }
 
 static void on_stop(evutil_socket_t number, short what, void *host_)

@@ -161,6 +161,33 @@ def insist(number):
 crowd = [threading.Thread(target=insist, args=(number,)) for number in range(80)]
 [one.start() for one in crowd]
 [one.join() for one in crowd]
+answered, until = set(), time.monotonic() + 30
+
+
+def ask_on(number):
+    """Ask again and again on one connection, until everybody has been answered once."""
+    client = server.raw()
+    while len(answered) < 80 and time.monotonic() < until:
+        try:
+            client.settimeout(1)
+            client.sendall(b"GET /v1/count HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            said = client.recv(65536)
+            answered.update([number] if said else [])
+        except TimeoutError:
+            continue
+        except OSError:
+            said = b""
+        if not said or b"\r\nConnection: close\r\n" in said:
+            client.close()
+            client = server.raw()
+        time.sleep(0.05)
+    client.close()
+
+
+askers = [threading.Thread(target=ask_on, args=(number,)) for number in range(80)]
+[one.start() for one in askers]
+[one.join() for one in askers]
+equal("who asks again and again on one connection keeps nobody out", len(answered), 80)
 equal("busy clients are answered, or told to come again", set(answers) - {(200, None, None), (503, "1", "same-key")}, set())
 server.end()
 done()
