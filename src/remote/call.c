@@ -186,28 +186,41 @@ static void read_instants(const struct roger_activity_reply *reply)
 			entry->at_ms = 0;
 }
 
-static int read_reply(const struct call *call, const struct remote_answer *answer,
-		      struct roger_err *err)
+int remote_read_reply(const struct remote *remote, const struct roger_op *op,
+		      const struct remote_answer *answer, struct rg_arena *arena, void *reply,
+		      const struct rg_json **ret_json, struct roger_err *err)
 {
-	const struct roger_record *record = call->op->reply;
-	const struct rg_json *json;
 	struct roger_str text;
 	struct roger_err why;
 	int r;
 
-	if (!rg_arena_copy(call->arena, rg_buf_str(&answer->body), &text))
+	if (!rg_arena_copy(arena, rg_buf_str(&answer->body), &text))
 		return rg_fail_memory(err);
-	r = rg_json_read_within(text, call->arena, &json, &why);
+	r = rg_json_read_within(text, arena, ret_json, &why);
 	if (r == ROGER_OK)
-		r = rg_answer_decode(record, rg_json_root(json), call->reply, call->arena, &why);
+		r = rg_answer_decode(op->reply, rg_json_root(*ret_json), reply, arena, &why);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
+	if (r == ROGER_OK &&
+	    rg_json_kind(rg_json_member(rg_json_root(*ret_json), "format")) != RG_JSON_NUMBER)
+		r = rg_fail(&why, ROGER_EDATA, 0, "format: missing");
+	if (r == ROGER_OK)
+		return ROGER_OK;
+	return rg_fail(err, op->flags & ROGER_WRITES ? ROGER_ETIMEOUT : ROGER_EENGINE, 0,
+		       "%.200s: its answer is not one of roger's: %.150s%s", remote->place->name,
+		       why.message,
+		       op->flags & ROGER_WRITES ? "; it is not known what was done" : "");
+}
+
+static int read_reply(const struct call *call, const struct remote_answer *answer,
+		      struct roger_err *err)
+{
+	const struct rg_json *json;
+	int r = remote_read_reply(call->remote, call->op, answer, call->arena, call->reply, &json,
+				  err);
+
 	if (r < 0)
-		return rg_fail(err, call->op->flags & ROGER_WRITES ? ROGER_ETIMEOUT : ROGER_EENGINE,
-			       0, "%.200s: its answer is not one of roger's: %.150s%s",
-			       call->remote->place->name, why.message,
-			       call->op->flags & ROGER_WRITES ? "; it is not known what was done"
-							      : "");
+		return r;
 	read_damage(call->remote, rg_json_root(json));
 	if (call->row->instants)
 		read_instants(call->reply);

@@ -139,9 +139,12 @@ static bool is_final(int code)
 	       code == ROGER_EREFUSED;
 }
 
-static int send_item(struct remote *remote, const struct item *item, struct roger_err *err)
+static int send_item(struct remote *remote, const struct item *item, struct rg_arena *arena,
+		     struct roger_err *err)
 {
 	struct remote_answer answer = { 0 };
+	struct roger_send_reply reply = { 0 };
+	const struct rg_json *json;
 	struct remote_request request = { .path = "/v1/send",
 					  .body = rg_buf_str(&item->body),
 					  .key = item->said.key.length ? item->said.key.data
@@ -150,6 +153,8 @@ static int send_item(struct remote *remote, const struct item *item, struct roge
 					  .queued = true };
 	int r = remote_ask(remote, &request, &answer, err);
 
+	if (r == ROGER_OK)
+		r = remote_read_reply(remote, &rg_op_send, &answer, arena, &reply, &json, err);
 	rg_buf_deinit(&answer.body);
 	return r;
 }
@@ -179,7 +184,7 @@ static int send_waiting(struct remote *remote, int folder, struct item *item,
 	if (r == ROGER_OK && rg_str_among(*passed, item->said.from))
 		return ROGER_OK;
 	if (r == ROGER_OK)
-		r = send_item(remote, item, &why);
+		r = send_item(remote, item, arena, &why);
 	if (r == ROGER_OK)
 		return rg_file_remove(folder, item->name.data, err);
 	if (is_of_another(r, &why))

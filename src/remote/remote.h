@@ -40,6 +40,7 @@ struct remote_place {
 	bool tls;
 };
 
+struct rg_json;
 struct remote;
 struct remote_request;
 struct remote_answer;
@@ -149,6 +150,13 @@ struct remote_answer {
  */
 RG_CHECKED int remote_ask(struct remote *remote, struct remote_request *request,
 			  struct remote_answer *answer, struct roger_err *err);
+
+/* Read the body of an answer to a verb.  What no server of roger says, such as the page of a proxy,
+ * is ROGER_EENGINE, after a write ROGER_ETIMEOUT. */
+RG_CHECKED int remote_read_reply(const struct remote *remote, const struct roger_op *op,
+				 const struct remote_answer *answer, struct rg_arena *arena,
+				 void *reply, const struct rg_json **ret_json,
+				 struct roger_err *err);
 
 /* Make one try. */
 enum remote_outcome remote_try(struct remote *remote, const struct remote_request *request,

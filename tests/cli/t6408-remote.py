@@ -3,6 +3,7 @@
 """roger on a machine without a copy: ROGER_SERVER, its token, the same output and the same exit
 status as beside the workspace; servers that lie, redirect or ask for another's token."""
 import http.server
+import shutil
 import ssl
 import threading
 import time
@@ -278,19 +279,21 @@ class Strange:
     def __init__(self, status=200, headers=(), body=b"{}", tls=None):
         self.told = told = []
         self.asked = asked = threading.Semaphore(0)
-        given = self
+        stall = self.stall
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            given = (status, body)
 
             def answer(self):
+                status, body = self.given
                 told.append((self.path, self.headers.get("Authorization"), self.rfile.read(int(self.headers.get("Content-Length") or 0))))
                 asked.release()
                 self.send_response(status)
                 for name, value in headers:
                     self.send_header(name, value)
                 if body is None:
-                    given.stall(self)
+                    stall(self)
                     return
                 length = body if isinstance(body, int) else len(body)
                 self.send_header("Content-Length", str(length))
@@ -365,17 +368,19 @@ SEND = ("send", "bob", "hi", "--as", "al")
 strange("an answer that is no JSON", [69], body=b"<html>", says="not one of roger's")
 ended = remote("list", server=f"http://127.0.0.1:{serving.port}/elsewhere")
 check("a path that the server does not have is no wrong command", ended.returncode == 69 and "no such path; is ROGER_SERVER right" in ended.stderr, (ended.returncode, ended.stderr))
-strange("or of another kind", [69], body=b'{"count":"many"}')
-strange("of wrong types", [69], words=("inbox", "--as", "bob"), body=b'{"messages":{"a":1},"unread":[]}')
+strange("or of another kind", [69], body=b'{"format":1,"count":"many"}')
+strange("or an object of another program", [69], words=("inbox", "--as", "bob"), body=b"{}", says="format: missing")
+strange("which has stored nothing", [75], words=SEND, body=b'{"ok":true}', says="not known")
+strange("of wrong types", [69], words=("inbox", "--as", "bob"), body=b'{"format":1,"messages":{"a":1},"unread":[]}')
 strange("nested without end", [69], body=b"[" * 100000)
-strange("without what it must have", [69], words=("inbox", "--as", "bob"), body=b'{"messages":[{"id":"x"}]}')
+strange("without what it must have", [69], words=("inbox", "--as", "bob"), body=b'{"format":1,"messages":[{"id":"x"}]}')
 strange("after a write, where nobody knows what came of it", [75], words=SEND, body=b"nonsense", says="not known")
 strange("longer than anything is read", [69], body=(128 << 20) + (1 << 20), says="too long")
 strange("an error of nobody's", [69], status=418, body=b"teapot")
 strange("an error with control characters", [65], status=422, body=json.dumps({"type": "urn:roger:error:data", "detail": "\x1b[2Jx\ny", "member": "a\x07", "exit": 65}).encode(), says="?[2Jx?y")
 strange("an exit status that is none", [69], status=500, body=b'{"type":"urn:roger:error:x","detail":"d","exit":0}')
 strange("a store elsewhere is not looked for", [69], status=503, body=b'{"type":"urn:roger:error:engine","detail":"d","member":"store","exit":69}')
-hostile = json.dumps({"messages": [{"id": "msg-1-1", "issue": "app", "from": "al", "to": "bob", "pass": 1, "type": "context", "content": "\x1b]0;t\x07\u202eevil", "metadata": None, "read": False, "created_at": 1795397390478, "read_at": None, "seq": 1, "epoch": 1, "what": {"is": "new"}}], "unread": 9223372036854775807, "notes": ["\x1b[31m"], "newer": [1]})
+hostile = json.dumps({"format": 1, "messages": [{"id": "msg-1-1", "issue": "app", "from": "al", "to": "bob", "pass": 1, "type": "context", "content": "\x1b]0;t\x07\u202eevil", "metadata": None, "read": False, "created_at": 1795397390478, "read_at": None, "seq": 1, "epoch": 1, "what": {"is": "new"}}], "unread": 9223372036854775807, "notes": ["\x1b[31m"], "newer": [1]})
 strange("text of agents is as harmless as ever", [0], words=("inbox", "--as", "bob", "--json"), body=hostile.encode())
 stalled = Strange(body=None)
 ended = remote("hook", "claude", "prompt", "--as", "bob", server=stalled.url, input="{}")
@@ -391,6 +396,19 @@ silent.end()
 # A time as people write it is in the zone of the machine where it is typed.
 remote("dispatch", "zoned", "--as", "al", "--expected-by", "2090-01-01 10:00", env={"TZ": "Etc/GMT-14"}, status=0)
 check("a deadline is in the zone of the machine where it is typed", '"expected_by":"2089-12-31T20:00:00.000Z"' in remote("runs", "zoned", "--json").stdout, remote("runs", "zoned", "--json").stdout)
+
+# What waits in the outbox is sent when a server of roger says that it is stored, and not when anybody else answers.
+portal_env = {"XDG_STATE_HOME": f"{FOLDER.name}/portal-state"}
+for body in (b"<html>sign in</html>", b"", b"{}", b'{"ok":true}'):
+    portal = Strange(status=502)
+    remote("send", "bob", "kept", "--as", "al", "--queue", server=portal.url, env=portal_env, status=0)
+    for down in Path(portal_env["XDG_STATE_HOME"]).rglob("down-*"):
+        down.unlink()
+    portal.server.RequestHandlerClass.given = (200, body)
+    remote("list", server=portal.url, env=portal_env)
+    portal.end()
+    check(f"what waits in the outbox stays there where the answer is {body}", any(b"kept" in path.read_bytes() for path in Path(portal_env["XDG_STATE_HOME"]).rglob("*.json")))
+    shutil.rmtree(portal_env["XDG_STATE_HOME"])
 
 # A proxy that reaches nobody is nobody there; that is kept, and the next commands say since when.
 for status in (502, 503, 504):
@@ -505,7 +523,7 @@ def certify(name, days):
 
 
 trusting, context = certify("cert", "2")
-secure = Strange(body=b'{"count":7}', tls=context)
+secure = Strange(body=b'{"format":1,"count":7}', tls=context)
 ended = remote("list", "--count", server=secure.url, token="roger-secret", env=trusting)
 equal("over TLS, by a certificate of an authority that is named", (ended.stdout, secure.told[0][1]), ("7\n", "Bearer roger-secret"))
 # Of an authority of its own, so that the machine needs none.
