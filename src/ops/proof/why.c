@@ -1,8 +1,10 @@
 /* why: what a message, a run or an agent waits for, in one sentence, and what to do. */
 #include <stdio.h>
 
+#include "base/nearest.h"
 #include "ops/address.h"
 #include "ops/proof/concerns.h"
+#include "ops/runs/run_list.h"
 
 struct asking {
 	struct roger_why_reply *reply;
@@ -123,13 +125,25 @@ static bool is_known(const struct rg_concerns *concerns, struct roger_str name)
 		rg_engine_agent_of(&concerns->agents, name));
 }
 
+/* Find a known agent or run near an unknown name; "": none. */
+static struct roger_str find_near(struct roger *roger, struct roger_str what,
+				  struct rg_arena *arena)
+{
+	struct roger_str nearest = rg_run_near(roger, what, arena);
+	struct roger_strs names;
+
+	if (rg_engine_names(roger->engine, arena, &names, NULL) == ROGER_OK)
+		rg_nearest_look(&nearest, what, rg_nearest_of(names, what));
+	return nearest;
+}
+
 int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 		struct roger_why_reply *reply, struct roger_err *err)
 {
 	struct asking asking = { .reply = reply, .now.memory = reply->memory };
 	struct roger_trace_reply traces = { .memory = reply->memory };
 	const struct roger_str what = request->what;
-	struct roger_str text = { NULL, 0 };
+	struct roger_str text = { NULL, 0 }, near;
 	int r = ROGER_OK;
 
 	reply->what = what;
@@ -149,12 +163,12 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 	if (r == ROGER_OK && traces.traces.count)
 		about_message(&asking, &traces);
 	r = r < 0 ? r : asking.concerns.reading.r;
-	if (r == ROGER_ENOENT)
-		return rg_fail_member(
-			err, ROGER_ENOENT, "what",
-			"what: no run, agent or message '%.*s', and no message with that "
-			"key; `roger list`, "
-			"`roger runs` and `roger agents` show them",
-			RG_STR_ARGS(what));
-	return r;
+	if (r != ROGER_ENOENT)
+		return r;
+	near = find_near(roger, what, reply->memory);
+	return rg_fail_member(err, ROGER_ENOENT, "what",
+			      "what: no run, agent or message '%.*s', and no message with that "
+			      "key" RG_MEANT
+			      "%s `roger list`, `roger runs` and `roger agents` show them",
+			      RG_STR_ARGS(what), RG_MEANT_ARGS(near), near.length ? "" : ";");
 }
