@@ -174,8 +174,7 @@ static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *recor
 					  plan->record_path);
 }
 
-/* Make the recorded edits the first ones of the targets; or, when removing, undo them. */
-static int open_record(struct rg_setup_plan *plan, int *ret_lock, struct roger_err *err)
+int rg_setup_record_open(struct rg_setup_plan *plan, int *ret_lock, struct roger_err *err)
 {
 	const unsigned any = (1u << RG_SETUP_TOOLS_END) - 2;
 	struct rg_setup_record record = { 0 };
@@ -206,8 +205,7 @@ static int open_record(struct rg_setup_plan *plan, int *ret_lock, struct roger_e
 	return r;
 }
 
-/* Write the edits of all targets; without any, remove the record. */
-static int write_record(const struct rg_setup_plan *plan, struct roger_err *err)
+int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf pretty = { .maximum = SIZE_MAX };
@@ -415,7 +413,7 @@ static int carry_out(struct rg_setup_plan *plan, struct roger_err *err)
 	const bool remove = plan->request->remove;
 	const struct rg_setup_target *target = plan->targets;
 	size_t i;
-	int r = remove ? ROGER_OK : write_record(plan, err);
+	int r = remove ? ROGER_OK : rg_setup_record_write(plan, err);
 
 	for (i = 0; i < plan->target_count && r == ROGER_OK; i++, target++) {
 		const char *path = target->changed.file.data;
@@ -427,7 +425,7 @@ static int carry_out(struct rg_setup_plan *plan, struct roger_err *err)
 	}
 	if (r < 0)
 		return r;
-	return remove ? write_record(plan, err) : trust_wake(plan, err);
+	return remove ? rg_setup_record_write(plan, err) : trust_wake(plan, err);
 }
 
 /* --------------------------------------------------------------- the verb -- */
@@ -568,7 +566,7 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 	if (r == ROGER_OK)
 		r = find_root(&plan, &reply->made_workspace, err);
 	if (r == ROGER_OK)
-		r = open_record(&plan, &lock, err);
+		r = rg_setup_record_open(&plan, &lock, err);
 	if (r == ROGER_OK)
 		r = plan_places(&plan, err);
 	if (r < 0)

@@ -89,7 +89,12 @@ struct rg_setup_piece {
 	struct rg_setup_target *target;
 };
 
-/* ------------------------------------------------------------------- plan -- */
+/* Make the recorded edits the first ones of the targets; or, when removing, undo them. */
+RG_CHECKED int rg_setup_record_open(struct rg_setup_plan *plan, int *ret_lock,
+				    struct roger_err *err);
+
+/* Write the edits of all targets; without any, remove the record. */
+RG_CHECKED int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err);
 
 /*
  * Begin with a place of the table: find its tool, and its file of the user or else the project,
@@ -99,8 +104,6 @@ RG_CHECKED int rg_setup_piece_find(struct rg_setup_plan *plan, const struct rg_s
 				   bool user, struct rg_setup_piece *ret_piece,
 				   struct roger_err *err);
 
-/* ------------------------------------------------------------------- edit -- */
-
 /* Replace the placeholders in a template; command: of the hook that it is of, or NULL. */
 struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *tool,
 				  const char *command, const char *template);
@@ -109,8 +112,6 @@ struct roger_str rg_setup_fill_in(const struct rg_setup_plan *plan, const char *
 RG_CHECKED int rg_setup_edit_make(const struct rg_setup_plan *plan,
 				  const struct rg_setup_piece *piece, struct rg_json_edit *ret_edit,
 				  struct roger_err *err);
-
-/* -------------------------------------------------------------------- try -- */
 
 /*
  * Try what is set up in the project and for the user, as the tools would: start
