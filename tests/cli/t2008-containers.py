@@ -179,7 +179,7 @@ def times(one):
     if one(f"{inside} true")[1]:
         tap.result(True, "time namespaces # SKIP none can be made here")
         return
-    one(f"({inside} /program run --as ann --run timed -- sh -c 'read x </tmp/fifo') >/tmp/run 2>&1 & mkfifo /tmp/fifo")
+    one(f"mkfifo /tmp/fifo; ({inside} /program run --as ann --run timed -- sh -c 'read x </tmp/fifo') >/tmp/run 2>&1 &")
     one("i=0; until roger runs timed 2>/dev/null | grep -q process || [ $i = 300 ]; do i=$((i+1)); sleep 0.1; done")
     says("a run of another time namespace is not lost", one, "roger runs timed", like="cannot be seen from here", unlike="lost|gone")
     says("it ends", one, "echo >/tmp/fifo; i=0; until grep -q reported /tmp/run || [ $i = 300 ]; do i=$((i+1)); sleep 0.1; done; cat /tmp/run", like="exit 0; reported")
