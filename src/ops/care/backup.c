@@ -242,6 +242,10 @@ int rg_verb_backup(struct roger *roger, const struct roger_backup_request *reque
 
 	if (r < 0)
 		return r;
+	if (rg_str_is(request->file, "-"))
+		return rg_fail_member(err, ROGER_EUSAGE, "file",
+				      "file: a backup does not go to standard output; name a "
+				      "file, for example all.tar");
 	/* A purge may rewrite logs meanwhile, or a session begin, so this is tried again. */
 	do {
 		making = (struct making){ .roger = roger, .arena = reply->memory };
