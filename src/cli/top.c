@@ -189,10 +189,9 @@ static void add_runs(struct top *top)
 		if (run->status == ROGER_RUN_COMPLETED || run->status == ROGER_RUN_RECOVERED ||
 		    run->settled_at.length)
 			continue;
-		if (!rg_clock_read_rfc3339(run->dispatched_at, &at_ms))
-			at_ms = 0;
 		cli_say_to(top->line.to, " %*t %t for %t%(, begun %w%)%(; %t%)", NAME_COLUMNS,
-			   run->run, run->words, run->owner, at_ms, run->why);
+			   run->run, run->words, run->owner,
+			   rg_clock_read_rfc3339(run->dispatched_at, &at_ms) ? at_ms : 0, run->why);
 		add_row(top, RUNS, run->run, run,
 			cli_look(rg_run_status_tones, run->status, CLI_PLAIN));
 	}
@@ -308,8 +307,7 @@ static const char keys_text[] =
 	"r               reply to the message, as the name at the top; Esc drops it\n"
 	"e               acknowledge the message, which must be to that name\n"
 	"/               only messages with this text; empty: all\n"
-	"q, Esc          back, and out\n"
-	"\n"
+	"q, Esc          back, and out\n\n"
 	"`roger top --as NAME` acts as NAME; so does ROGER_AGENT; else it is human.\n"
 	"*, bold         not read yet\n";
 
@@ -467,9 +465,8 @@ static void reply_typed(struct top *top)
 
 static void ack_message(struct top *top)
 {
-	const struct roger_str id = rg_str(top->id);
-	const struct roger_ack_request request = { .agent = top->self,
-						   .ids = { (void *)(uintptr_t)&id, 1 } };
+	struct roger_str id = rg_str(top->id);
+	const struct roger_ack_request request = { .agent = top->self, .ids = { &id, 1 } };
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply done = { 0 };
 	struct roger_err err;
 
