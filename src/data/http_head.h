@@ -47,7 +47,7 @@ bool rg_http_origin_is_ours(const char *origin, const struct rg_http_allowed *al
 /* Does an Accept header take this type ("application/json")?  NULL takes everything. */
 bool rg_http_accepts(const char *accept, const char *type);
 
-/* The words of a status line behind its number. */
+/* The words after the number in a status line. */
 const char *rg_http_reason(int status);
 
 #endif

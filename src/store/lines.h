@@ -28,7 +28,7 @@ struct rg_bytes rg_bytes_of_file(int file);
 struct rg_bytes rg_bytes_of(struct rg_store *store, const struct rg_log_file *journal);
 /* Fail, since the source ended before bytes that were there. */
 RG_CHECKED int rg_bytes_fail_short(const struct rg_bytes *bytes, struct roger_err *err);
-/* Add so many of its bytes to out; it is an error if there are fewer. */
+/* Add that many of its bytes to out; it is an error if there are fewer. */
 RG_CHECKED int rg_bytes_add(const struct rg_bytes *bytes, uint64_t from, size_t want,
 			    struct rg_buf *out, struct roger_err *err);
 

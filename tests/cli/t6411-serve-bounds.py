@@ -187,7 +187,7 @@ def ask_on(number):
 askers = [threading.Thread(target=ask_on, args=(number,)) for number in range(80)]
 [one.start() for one in askers]
 [one.join() for one in askers]
-equal("who asks again and again on one connection keeps nobody out", len(answered), 80)
+equal("a client that repeats requests on one connection keeps nobody out", len(answered), 80)
 equal("busy clients are answered, or told to come again", set(answers) - {(200, None, None), (503, "1", "same-key")}, set())
 server.end()
 done()

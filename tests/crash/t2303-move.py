@@ -3,7 +3,7 @@
 # runner: timeout 600
 """move, into a new folder and into one that has mail, killed at each call that changes something,
 and these failing: every message is on one side at least, what status and doctor advise on
-both sides helps, the same move goes on, and then all of it is in the new place, each message once,
+both sides helps, the same move again succeeds, and then all of it is in the new place, each message once,
 and the old place refuses.  A damaged workspace is not moved, and makes no other.
 """
 import os

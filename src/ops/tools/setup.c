@@ -96,7 +96,7 @@ static unsigned bit_among(unsigned tools, const struct rg_setup_edit *edit)
 }
 
 /*
- * Find where the text of an edit is now: at its offset or behind that or, if others took away what
+ * Find where the text of an edit is now: at its offset or after that or, if others took away what
  * was before it, anywhere.  Text that roger added twice is also removed twice, so the order does
  * not matter.
  */
