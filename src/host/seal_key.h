@@ -13,7 +13,7 @@ struct rg_seal_key {
 	struct roger_str public_key; /* as its own file has it */
 };
 
-/* The public half of the key in a folder, from any origin; "": there is none. */
+/* The public half of the key in a folder, from any origin; "" if it has no key. */
 RG_CHECKED int rg_seal_key_there(const char *folder, struct rg_arena *arena,
 				 struct roger_str *ret_public, struct roger_err *err);
 

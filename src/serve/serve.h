@@ -458,7 +458,7 @@ void serve_refuse_length(const struct serve_connection *connection, struct evhtt
 /* guest.c: open the workspaces that the host's options name. */
 RG_CHECKED int serve_guests_open(struct serve *host, const struct roger_config_reply *config,
 				 struct roger_err *err);
-/* Find the guest of "/w/NAME/...", and move *path past its name; NULL: there is none. */
+/* Find the guest of "/w/NAME/...", and move *path past its name; NULL: no such guest. */
 struct serve_door *serve_guest_door(struct serve_door *door, const char **path);
 
 /* server.c: open the thread pools, and the event that wakes the loop for this workspace. */

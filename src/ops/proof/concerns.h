@@ -53,7 +53,7 @@ struct rg_concerns {
 	struct roger *roger; /* of reading, like arena */
 	struct rg_arena *arena;
 	int64_t now_ms;
-	int64_t noted_ms;		  /* of a note of a time to come; 0: there is none */
+	int64_t noted_ms;		  /* of a note of a time to come, or 0 */
 	struct roger_status_reply *reply; /* gets the figures and the concerns */
 	struct roger_agent_list agents;
 	struct roger_retired_list retired;

@@ -15,7 +15,7 @@
 
 struct rg_run_document {
 	struct roger_str file; /* "" where it was asked for by its run */
-	struct roger_str text; /* as it is in the file; NULL data: there is none */
+	struct roger_str text; /* as it is in the file; NULL data: no file */
 	struct roger_run run;
 	struct rg_receipts receipts;
 	uint64_t stamp;		      /* of the text, where it was one of many */

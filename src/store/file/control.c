@@ -274,7 +274,7 @@ static void unlock_maps(void)
 	atomic_flag_clear_explicit(&maps_lock, memory_order_release);
 }
 
-/* Find the map of a file that another handle has; NULL: there is none. */
+/* Find the map of a file that another handle has; NULL if no handle has it. */
 static struct map *share_map(const struct rg_file_facts *file)
 {
 	struct map *map;

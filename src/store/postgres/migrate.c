@@ -16,7 +16,7 @@ int rg_postgres_schema_version(void)
 	return VERSIONS;
 }
 
-/* The name after '#', which is cut off; "main" if there is none. */
+/* The name after '#', which is cut off; "main" without one. */
 char *rg_postgres_cut_name(char *address)
 {
 	static char usual[] = "main";
